@@ -1,0 +1,76 @@
+/**
+ * One class, one table. A row is all there is to know about an error: what a caller over HTTP sees, how a command
+ * exits, what a person reads, what to do next, and whether the same act may succeed when repeated.
+ */
+
+export interface ErrorRow {
+  /** HTTP status. */
+  readonly status: number;
+  /** Exit code of a command (design 8): 1 failed, 2 usage or configuration, 3 blocked. */
+  readonly exit: 1 | 2 | 3;
+  /** What everyone may read. Never holds input. */
+  readonly text: string;
+  /** What to do next. */
+  readonly hint: string;
+  readonly retryable: boolean;
+}
+
+/** `[status, exit, text, hint, 'retry'?]`: what may succeed when the same act is simply repeated ends in `'retry'`. */
+const rows = {
+  // --- Requests
+  unauthenticated: [401, 1, 'node token invalid', 'Check that the host is on the roll and holds a live credential.'],
+  host_mismatch: [403, 1, 'The request names another host than the one that was verified.', 'Send the id of the authenticated host, or none.'],
+  not_found: [404, 1, 'There is no such route or object.', 'Check the name; list what there is.'],
+  method_not_allowed: [405, 1, 'This route does not take this method.', 'See the Allow header.'],
+  malformed_request: [400, 2, 'The request is not what this route takes.', 'Compare the body with docs/PROTOCOL.md.'],
+  unsupported_media_type: [415, 2, 'The body must be application/json.', 'Send Content-Type: application/json.'],
+  too_large: [413, 2, 'The request is larger than this route takes.', 'See the limits in docs/PROTOCOL.md.'],
+  too_many_requests: [429, 1, 'Too many requests.', 'Wait as long as Retry-After says.', 'retry'],
+  unavailable: [503, 1, 'The hub cannot answer this safely at the moment.', 'Nothing was changed. Try again; see `rollcall hub status`.', 'retry'],
+  internal: [500, 1, 'Something went wrong inside Rollcall.', 'The log of the process has the detail under the same request id.', 'retry'],
+
+  // --- Values
+  malformed_json: [400, 2, 'This is not JSON as it is taken here.', 'One document, no duplicate keys, numbers are whole and below 2^53.'],
+  malformed_host_id: [400, 2, 'This is not a host id.', 'Use 1 to 128 characters of A-Z a-z 0-9 . _ -, a letter or digit first and last.'],
+  malformed_secret_name: [400, 2, 'This is not the name of a secret.', 'Use 1 to 64 characters of a-z 0-9 -.'],
+  malformed_token: [400, 2, 'This is not a token of the expected kind.', 'Check that it was copied whole: the checksum at its end does not fit, or its prefix is another.'],
+  malformed_key: [400, 2, 'This is not a usable key.', 'It must be 32 bytes, canonical, and not of low order.'],
+  malformed_time: [400, 2, 'This is not a time.', 'Use RFC 3339 in UTC (2026-01-31T14:00:00Z) or a duration (90s, 10m, 24h, 7d).'],
+  malformed_file: [400, 2, 'The file is not what is expected there.', 'Compare it with what `rollcall hub status` prints, or make it again.'],
+  byte_order_mark: [400, 2, 'The file begins with a UTF-8 byte-order mark.', 'Save it as plain UTF-8 without a mark.'],
+  weak_secret: [400, 2, 'The value is too short to be a secret.', 'A master has at least 32 bytes: `openssl rand -base64 48`.'],
+} as const;
+
+export type ErrorCode = keyof typeof rows;
+
+export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = Object.fromEntries(
+  Object.entries(rows).map(([code, [status, exit, text, hint, retry]]) => [
+    code,
+    { status, exit, text, hint, retryable: retry === 'retry' },
+  ]),
+) as Record<ErrorCode, ErrorRow>;
+
+/** Facts about one occurrence. Public: they are printed, logged and sent. Never a secret, never raw input. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+
+export class RollcallError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'RollcallError';
+  readonly code: Code;
+  readonly details: ErrorDetails;
+
+  constructor(code: Code, details: ErrorDetails = {}, options: { readonly cause?: unknown } = {}) {
+    super(errorTable[code].text, options);
+    this.code = code;
+    this.details = details;
+  }
+
+  /** The row of the table. */
+  get row(): ErrorRow {
+    return errorTable[this.code];
+  }
+}
+
+/** Whether `error` is a `RollcallError` of this code. */
+export function isRollcallError<Code extends ErrorCode>(error: unknown, code?: Code): error is RollcallError<Code> {
+  return error instanceof RollcallError && (code === undefined || error.code === code);
+}

@@ -1,0 +1,66 @@
+/** Every bound of the product, in one place. Units are last in the name. */
+export const limits = {
+  // Names (design 3)
+  hostIdCharacters: 128,
+  secretNameCharacters: 64,
+
+  // Tokens (design 3)
+  masterMinBytes: 32,
+  masterMaxBytes: 4_096,
+  importedTokenMinCharacters: 22,
+  importedTokenMaxCharacters: 512,
+  tokenTextMaxCharacters: 4_096,
+  enrolmentTokenDefaultMs: 3_600_000, // 1 h
+  enrolmentTokenMaxMs: 604_800_000, // 7 d
+  /** How long one and the same redeeming request is answered again (scenario: lost response). */
+  enrolmentRepeatMs: 600_000, // 10 min
+
+  // JSON
+  jsonMaxDepth: 16,
+
+  // Deliveries (design 4)
+  envelopeMaxBytes: 65_536, // 64 KiB
+  acceptedVersions: 2,
+  resealMs: 60_000,
+  challengeMs: 60_000,
+
+  // Pins (design 3)
+  pendingPinsPerHost: 4,
+  observedKeysPerHost: 4,
+  firstUseMinAgeMs: 86_400_000, // 1 d
+  firstUseMaxMs: 2_592_000_000, // 30 d
+  formerLifeMs: 86_400_000, // 1 d
+
+  // Rotation (design 5)
+  verifyWindowMs: 604_800_000, // 7 d
+  /** A running hub whose wall clock jumps further than this beyond elapsed time opens no window. */
+  clockJumpMs: 300_000, // 5 min
+
+  // Liveness (design 7)
+  beatMs: 10_000,
+  beatMinMs: 100,
+  beatMaxMs: 60_000,
+  freshMinMs: 30_000,
+  livenessFlushMs: 1_000,
+  livenessFlushRows: 500,
+
+  // Back-off of an agent (design 7)
+  backoffFirstMs: 1_000,
+  backoffMaxMs: 60_000,
+
+  // HTTP (design 8)
+  headerBytes: 16_384, // 16 KiB
+  heartbeatBodyBytes: 32_768, // 32 KiB
+  enrolBodyBytes: 32_768, // 32 KiB
+  operatorBodyBytes: 1_048_576, // 1 MiB
+  responseMaxBytes: 1_048_576, // 1 MiB
+  requestTimeoutMs: 10_000,
+  headersTimeoutMs: 5_000,
+  keepAliveMs: 75_000,
+  connectionsCheckingMs: 1_000,
+  connections: 20_000,
+
+  // Files
+  stateFileMaxBytes: 4_194_304, // 4 MiB
+  secretFileMaxBytes: 65_536, // 64 KiB
+} as const;
