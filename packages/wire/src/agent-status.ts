@@ -1,0 +1,20 @@
+/** `GET /v1/status` on the agent's own socket (design 8). */
+import { type Static, Type } from 'typebox';
+import { count, pinState, position } from './heartbeat.ts';
+import { nullable } from './hosts.ts';
+import { fingerprint, hostId, name, sentence, time, word } from './text-kinds.ts';
+
+export const agentStatusAnswer = Type.Object({
+  host: hostId(),
+  life: nullable(count(1)),
+  fingerprint: fingerprint(),
+  held: Type.Record(name(), position),
+  hubReachable: Type.Boolean(),
+  problems: Type.Array(Type.Object({ code: word(), hint: sentence() })),
+  presents: nullable(Type.Object({ secret: name(), version: nullable(count(1)) })),
+  pin: nullable(pinState),
+  lastAnswerAt: nullable(time()),
+  /** Heartbeats of this start, counted before any retry, by what came back (`ok`, an error code, `unreachable`). */
+  heartbeats: Type.Record(word(), count()),
+});
+export type AgentStatusAnswer = Static<typeof agentStatusAnswer>;

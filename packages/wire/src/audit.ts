@@ -1,0 +1,43 @@
+/** Audit records, and the hub about itself (design 8). */
+import { type Static, Type } from 'typebox';
+import { count } from './heartbeat.ts';
+import { digest, fingerprint, networkAddress, publicKey, sentence, time, word } from './text-kinds.ts';
+
+export const auditRecord = Type.Object({
+  seq: count(1),
+  at: time(),
+  actor: Type.Object({ id: sentence(200), kind: word(), rung: word(), verified: Type.Boolean() }),
+  action: word(),
+  target: sentence(200),
+  outcome: word(),
+  details: Type.Record(word(), Type.Unknown()),
+});
+export type AuditRecord = Static<typeof auditRecord>;
+
+export const auditQuery = Type.Object({
+  after: Type.Optional(count()),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+});
+
+export const listAuditAnswer = Type.Object({ records: Type.Array(auditRecord) });
+
+/** The hub-root file for hosts of an older fleet (design 11). */
+export const hubRootFile = Type.Object({
+  v: Type.Literal(1),
+  trustDomain: networkAddress(),
+  root: publicKey(),
+  spki: Type.Array(digest()),
+  hubs: Type.Array(networkAddress()),
+});
+
+export const hubStatusAnswer = Type.Object({
+  version: word(),
+  startedAt: time(),
+  time: time(),
+  hubRoot: hubRootFile,
+  hubKey: Type.Object({ kid: fingerprint(), serial: count(1) }),
+  fleetAddress: networkAddress(),
+  metricsAddress: networkAddress(),
+  checks: Type.Array(Type.Object({ name: word(), ok: Type.Boolean(), detail: sentence() })),
+});
+export type HubStatusAnswer = Static<typeof hubStatusAnswer>;

@@ -1,0 +1,90 @@
+/** Hosts, as an operator sees them (design 3, 8). */
+import { type Static, type TSchema, Type } from 'typebox';
+import { count, position } from './heartbeat.ts';
+import { fingerprint, hostId, name, networkAddress, shownOnce, time, word } from './text-kinds.ts';
+
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const hostStatus = Type.Union([
+  Type.Literal('invited'),
+  Type.Literal('active'),
+  Type.Literal('suspended'),
+  Type.Literal('evicted'),
+  Type.Literal('removed'),
+]);
+export type HostStatus = Static<typeof hostStatus>;
+
+export const anchor = Type.Union([Type.Literal('enrolment'), Type.Literal('first-use'), Type.Literal('operator')]);
+export type Anchor = Static<typeof anchor>;
+
+export const addHostBody = Type.Object({
+  host: hostId(),
+  reach: Type.Optional(Type.Union([Type.Literal('push'), Type.Literal('pull')])),
+  address: Type.Optional(networkAddress()),
+  /** A host of an older fleet: active from the start, no token (design 3). */
+  existing: Type.Optional(Type.Boolean()),
+  /** How long the enrolment token lives. */
+  tokenLifeMs: Type.Optional(count(1)),
+});
+export type AddHostBody = Static<typeof addHostBody>;
+
+/** `token` and `expiresAt` are absent for a host of an older fleet. */
+export const addHostAnswer = Type.Object({
+  host: hostId(),
+  life: count(1),
+  token: Type.Optional(shownOnce()),
+  expiresAt: Type.Optional(time()),
+});
+export type AddHostAnswer = Static<typeof addHostAnswer>;
+
+export const hostRow = Type.Object({
+  id: hostId(),
+  status: hostStatus,
+  reach: Type.Union([Type.Literal('push'), Type.Literal('pull')]),
+  rung: nullable(word()),
+  fresh: Type.Boolean(),
+  lastSeenAt: nullable(time()),
+  pin: nullable(Type.Object({ fingerprint: fingerprint(), anchor })),
+  pending: Type.Boolean(),
+  life: count(1),
+  /** Highest version with which the host authenticated in its present life. */
+  proven: Type.Record(name(), Type.Object({ epoch: count(), version: count(1) })),
+  skewMs: nullable(Type.Integer()),
+  flags: Type.Array(word()),
+});
+export type HostRow = Static<typeof hostRow>;
+
+export const listHostsAnswer = Type.Object({ hosts: Type.Array(hostRow) });
+
+export const assignmentRow = Type.Object({
+  secret: name(),
+  wanted: position,
+  acked: nullable(position),
+  accept: Type.Array(count(1)),
+  present: count(1),
+});
+
+export const showHostAnswer = Type.Object({
+  host: hostRow,
+  address: nullable(networkAddress()),
+  seenFrom: nullable(networkAddress()),
+  agentVersion: nullable(word()),
+  addedAt: time(),
+  assignments: Type.Array(assignmentRow),
+  refused: Type.Array(Type.Object({ secret: name(), reason: word() })),
+});
+export type ShowHostAnswer = Static<typeof showHostAnswer>;
+
+export const reenrolBody = Type.Object({ tokenLifeMs: Type.Optional(count(1)) });
+
+export const evictBody = Type.Object({ ban: Type.Optional(Type.Boolean()) });
+
+/** What a change of a host's state did. */
+export const hostChangeAnswer = Type.Object({
+  host: hostId(),
+  status: hostStatus,
+  life: count(1),
+  /** Shared secrets that the host held: rotating them is what ends its knowledge of them. */
+  heldSecrets: Type.Array(name()),
+});
+export type HostChangeAnswer = Static<typeof hostChangeAnswer>;

@@ -1,0 +1,82 @@
+/** Rotations and readiness (design 5, 8). */
+import { type Static, Type } from 'typebox';
+import { count } from './heartbeat.ts';
+import { nullable } from './hosts.ts';
+import { hostId, name, networkAddress, sentence, time, word } from './text-kinds.ts';
+
+export const phase = Type.Union([
+  Type.Literal('planned'),
+  Type.Literal('widening'),
+  Type.Literal('rolling'),
+  Type.Literal('proving'),
+  Type.Literal('narrowing'),
+  Type.Literal('done'),
+  Type.Literal('superseded'),
+]);
+
+export const reason = Type.Union([Type.Literal('planned'), Type.Literal('leak')]);
+
+export const rotationRow = Type.Object({
+  id: word(),
+  secret: name(),
+  from: count(1),
+  to: count(1),
+  phase,
+  reason,
+  startedAt: time(),
+  left: Type.Array(hostId()),
+  pausedBecause: nullable(sentence()),
+});
+export type RotationRow = Static<typeof rotationRow>;
+
+export const blocker = Type.Object({ member: sentence(200), missing: word(), since: nullable(time()), hint: sentence() });
+export type BlockerRow = Static<typeof blocker>;
+
+export const rotationStatus = Type.Object({
+  rotation: rotationRow,
+  gate: Type.Object({ open: Type.Boolean(), blockers: Type.Array(blocker) }),
+  progress: Type.Object({ widened: count(), rolled: count(), proven: count(), total: count() }),
+  retiringHits: Type.Object({
+    lastAt: nullable(time()),
+    count: count(),
+    sources: Type.Array(Type.Object({ host: hostId(), address: networkAddress(), at: time() })),
+  }),
+  verifyUntil: nullable(time()),
+});
+export type RotationStatus = Static<typeof rotationStatus>;
+
+export const listRotationsAnswer = Type.Object({ rotations: Type.Array(rotationRow) });
+
+export const startRotationBody = Type.Object({
+  secret: name(),
+  reason: Type.Optional(reason),
+  leave: Type.Optional(Type.Array(hostId())),
+  /** Only with `reason: leak`: when the old generation stops verifying. */
+  narrowBy: Type.Optional(time()),
+});
+export type StartRotationBody = Static<typeof startRotationBody>;
+
+/** `from` is the phase that the operator saw, so that of two who advance at once one is told. */
+export const advanceBody = Type.Object({ from: Type.Optional(phase) });
+
+export const retireBody = Type.Object({ now: Type.Boolean(), leave: Type.Array(hostId()) });
+export type RetireBody = Static<typeof retireBody>;
+
+export const problemRow = Type.Object({ code: word(), hosts: Type.Array(hostId()), hint: sentence() });
+
+/** Design 8, word for word. */
+export const readinessAnswer = Type.Object({
+  ready: Type.Boolean(),
+  safeToRetire: Type.Record(name(), Type.Boolean()),
+  retireNow: Type.Record(name(), Type.Boolean()),
+  examined: count(),
+  hostsNotProvenOnCurrent: count(),
+  hostsUnattributed: count(),
+  hostsWithoutUsablePin: count(),
+  hostsUnusableKey: count(),
+  hostsHoldingMaster: count(),
+  pendingPins: count(),
+  previousVerifiesUntil: nullable(time()),
+  problems: Type.Array(problemRow),
+});
+export type ReadinessAnswer = Static<typeof readinessAnswer>;

@@ -1,0 +1,33 @@
+/** Secrets: metadata out, values only in (design 3, 11). */
+import { type Static, Type } from 'typebox';
+import { limits } from '@rollcall/core/limits';
+import { count } from './heartbeat.ts';
+import { nullable } from './hosts.ts';
+import { name, secretIn, time, word } from './text-kinds.ts';
+
+export const versionRow = Type.Object({
+  version: count(1),
+  scheme: word(),
+  state: Type.Union([Type.Literal('current'), Type.Literal('previous'), Type.Literal('destroyed')]),
+  createdAt: time(),
+  verifyUntil: nullable(time()),
+});
+export type VersionRow = Static<typeof versionRow>;
+
+export const secretRow = Type.Object({ name: name(), versions: Type.Array(versionRow) });
+export type SecretRow = Static<typeof secretRow>;
+
+export const listSecretsAnswer = Type.Object({ secrets: Type.Array(secretRow) });
+
+/** Without `value` the hub makes one. `value` is base64url of the bytes. */
+export const createSecretBody = Type.Object({
+  name: name(),
+  value: Type.Optional(secretIn(Math.ceil((limits.masterMaxBytes * 4) / 3))),
+  scheme: Type.Optional(
+    Type.Union([
+      Type.Object({ name: Type.Literal('hkdf') }),
+      Type.Object({ name: Type.Literal('hmac-sha256'), info: Type.Record(name(), Type.String({ maxLength: 128, kind: 'word' })) }),
+    ]),
+  ),
+});
+export type CreateSecretBody = Static<typeof createSecretBody>;
