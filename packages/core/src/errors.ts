@@ -39,6 +39,26 @@ const rows = {
   malformed_file: [400, 2, 'The file is not what is expected there.', 'Compare it with what `rollcall hub status` prints, or make it again.'],
   byte_order_mark: [400, 2, 'The file begins with a UTF-8 byte-order mark.', 'Save it as plain UTF-8 without a mark.'],
   weak_secret: [400, 2, 'The value is too short to be a secret.', 'A master has at least 32 bytes: `openssl rand -base64 48`.'],
+
+  // --- Certificates (design 6)
+  malformed_certificate: [400, 2, 'This is not a certificate as it is taken here.', 'One X.509 v3 certificate in DER, without doubled or unknown critical extensions.'],
+  malformed_spiffe_id: [400, 2, 'This is not a SPIFFE id of this trust domain.', 'Use spiffe://<trust domain>/<path> in lower-case domain letters; see the SPIFFE ID specification.'],
+  unusable_subject_key: [400, 2, 'A certificate is issued for a P-256 or P-384 key only.', 'Make a new key: `openssl ecparam -name prime256v1 -genkey`.'],
+  unusable_authority: [503, 3, 'The authority cannot issue at this time.', 'Its certificate has expired, is not valid yet, or belongs to another key; see `rollcall hub status`.'],
+  hub_untrusted: [502, 1, 'The peer did not prove that it is the hub.', 'details.reason says which rule failed. Nothing was sent to it.'],
+
+  // --- Command line (design 8). A detail named `hint` replaces the hint of the row.
+  usage: [400, 2, 'The command line is not complete, or does not fit together.', 'See --help.'],
+  confirmation_required: [400, 2, 'This cannot be undone, and there is no terminal to ask on.', 'Repeat it with --yes.'],
+  not_confirmed: [400, 1, 'The answer was not yes.', 'Nothing was changed.'],
+  hub_address_unsupported: [400, 2, 'This release talks to a hub over its Unix socket only.', 'Use --hub unix:/run/rollcall/operator.sock on the hub itself. TCP with operator tokens (rco_) comes later.'],
+  hub_unreachable: [503, 1, 'The hub cannot be reached.', 'Is it running? See `rollcall hub start --help`.', 'retry'],
+  hub_no_answer: [504, 1, 'The hub took the request and did not answer.', 'It may have been carried out: look before you repeat it.'],
+  hub_answer_unusable: [502, 1, 'The hub answered in a way that this command does not understand.', 'Compare `rollcall --version` with the version of the hub; is the socket the one of a hub?'],
+  hub_refused: [502, 1, 'The hub refused.', 'Compare `rollcall --version` with the version of the hub.'],
+  package_missing: [500, 2, 'A part of Rollcall is not installed here.', 'Install the package named in details.'],
+  file_unreadable: [400, 2, 'A file cannot be read.', 'Check its path, owner and mode.'],
+  watch_ended: [409, 3, 'The rotation has not come as far as it was to be watched.', 'See `rollcall rotation status`.'],
 } as const;
 
 export type ErrorCode = keyof typeof rows;

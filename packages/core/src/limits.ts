@@ -60,6 +60,31 @@ export const limits = {
   connectionsCheckingMs: 1_000,
   connections: 20_000,
 
+  // Certificates (design 6)
+  certificateMaxBytes: 16_384, // 16 KiB
+  certificateChain: 5,
+  trustBundleRoots: 32,
+  certificateBackdateMs: 300_000, // 5 min
+  certificateSerialBytes: 16,
+  certificateNames: 64,
+  /** X.520 ub-common-name: a common name is for people, the identity is the URI. */
+  commonNameCharacters: 64,
+  spiffeIdCharacters: 2_048,
+
+  // Command line (design 8)
+  /** Above the 30 s that an eviction may wait for replicas. */
+  operatorCallMs: 60_000,
+  /** Ten thousand hosts with all their columns fit. */
+  operatorAnswerMaxBytes: 67_108_864, // 64 MiB
+  unixSocketPathBytes: 107,
+  outputColumns: 80,
+  outputListRows: 20,
+  auditPageRecords: 500,
+  auditListRecords: 10_000,
+  watchIntervalMs: 1_000,
+  /** How long a watch goes on without an answer: a restart of the hub must not end it. */
+  watchUnreachableMs: 60_000,
+
   // Files
   stateFileMaxBytes: 4_194_304, // 4 MiB
   secretFileMaxBytes: 65_536, // 64 KiB
