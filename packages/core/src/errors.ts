@@ -59,6 +59,27 @@ const rows = {
   package_missing: [500, 2, 'A part of Rollcall is not installed here.', 'Install the package named in details.'],
   file_unreadable: [400, 2, 'A file cannot be read.', 'Check its path, owner and mode.'],
   watch_ended: [409, 3, 'The rotation has not come as far as it was to be watched.', 'See `rollcall rotation status`.'],
+
+  // --- Agent: its state on disk, its start, its hub (design 4, 11). A detail named `hint` replaces the hint of the row.
+  state_loose_mode: [500, 2, 'Others may read the state directory or a file in it.', 'Run the command that stands under `fix`.'],
+  state_wrong_owner: [500, 2, 'The state directory or a file in it belongs to another user.', 'Start the agent as its owner, or run the command that stands under `fix`.'],
+  state_unreadable: [500, 1, 'The state of this agent cannot be read. Nothing was changed.', 'Mend what stands under `cause`. Do not remove the file: the identity of this host is in it.'],
+  state_torn: [500, 1, 'The state of this agent is damaged. Nothing was changed, and no new identity was made.', 'Restore the state directory from a copy; without one, move it away and use `rollcall host reenrol HOST` on the hub.'],
+  state_too_new: [500, 2, 'A newer version of the agent wrote this state.', 'Start that version, or a later one.'],
+  state_locked: [409, 2, 'Another agent runs on this state directory.', 'See `rollcall agent status --state DIR`; stop that one first.'],
+  state_unwritable: [500, 1, 'The state of this agent cannot be written. What was in force stays in force.', 'Check the disk and the mount that hold the state directory; the agent tries again by itself.', 'retry'],
+  disk_full: [507, 1, 'The disk that holds the state directory is full. What was in force stays in force.', 'Make room; the agent goes on by itself.', 'retry'],
+  socket_path_too_long: [400, 2, 'The path of a socket in the state directory is too long for this system.', 'Use a state directory with a shorter path.'],
+  identity_missing: [400, 2, 'This host has no identity yet.', 'Start with --enrol FILE, or with --hub URL --host ID --hub-root-file F --master-file F.'],
+  identity_contradiction: [409, 2, 'What was given contradicts the identity in the state directory.', 'Leave the flag away to keep that identity, or use another state directory.'],
+  malformed_hub_address: [400, 2, 'This is not the address of a hub.', 'Use https://NAME:PORT, without a path.'],
+  enrolment_refused: [401, 1, 'The hub refused the enrolment token.', 'It is spent, expired or was replaced. Issue another: `rollcall host reenrol HOST` on the hub.'],
+  enrolment_already_redeemed: [409, 1, 'This enrolment token was redeemed before; the identity it gave is used.', 'Remove the token from the configuration.'],
+  hub_timeout: [504, 1, 'The hub did not answer in time.', 'Check the network to the hub, and its load.', 'retry'],
+  pin_missing: [409, 3, 'The hub has taken no key of this host, so nothing can be delivered to it.', 'On the hub: `rollcall host reenrol HOST`, or accept first use for it.'],
+  pin_contested: [409, 3, 'The hub holds another key for this host than the one it publishes.', 'Compare `rollcall agent status` here with `rollcall pin show HOST` on the hub; approve there, or re-enrol.'],
+  pin_unusable: [409, 3, 'The hub cannot use the key that this host publishes.', 'Move the state directory away and re-enrol: `rollcall host reenrol HOST` on the hub.'],
+  agent_not_running: [503, 1, 'No agent answers on this state directory.', 'Start it: `rollcall agent start --state DIR`.', 'retry'],
 } as const;
 
 export type ErrorCode = keyof typeof rows;

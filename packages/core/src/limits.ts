@@ -48,6 +48,31 @@ export const limits = {
   backoffFirstMs: 1_000,
   backoffMaxMs: 60_000,
 
+  // Agent (design 2, 4, 11)
+  /** A started agent waits up to this long before its first beat, so that a fleet does not arrive in one instant. */
+  firstBeatSpreadMs: 1_000,
+  connectTimeoutMs: 5_000,
+  /** From the request to the last byte of its answer: above `requestTimeoutMs`, so that the hub gives up first. */
+  answerTimeoutMs: 15_000,
+  /** A kept connection is made anew after this, so that the verdict on its certificate does not outlive its dates by much. */
+  connectionMaxAgeMs: 3_600_000, // 1 h
+  hubAddresses: 16,
+  hubAddressCharacters: 300,
+  wrapKeysPerHost: 2,
+  secretsPerHost: 64,
+  deliveriesPerAnswer: 64,
+  statementsPerAnswer: 16,
+  refusalsPerBeat: 16,
+  /** From this refusal in a row on, it is logged as an error. */
+  refusalsBeforeError: 3,
+  redeemedTokensKept: 64,
+  /** Failures of the version to present before the other accepted one is tried. */
+  refusedBearersBeforeOther: 2,
+  /** How long the other accepted version is presented before the right one is tried again. */
+  otherBearerMs: 60_000,
+  /** The time of a statement that says nothing new is written down this often. */
+  statementTimeKeptMs: 3_600_000, // 1 h
+
   // HTTP (design 8)
   headerBytes: 16_384, // 16 KiB
   heartbeatBodyBytes: 32_768, // 32 KiB

@@ -1,1 +1,8 @@
-export {};
+/** Certificates of a fleet: what issues them, reads them, and judges who presents one. */
+export { Authority, createAuthority, type KeyPairPort, restoreAuthority } from './create-authority.ts';
+export type { CertificateUsage, ExtensionName, KeyUsageName } from './extensions.ts';
+export { type CertificateRequest, type IssuedCertificate, issueCertificate } from './issue-certificate.ts';
+export { type HubUntrustedReason, type JudgedHub, judgeHubCertificate, judgeHubSpki } from './judge-hub.ts';
+export { type ParsedCertificate, parseCertificate, spkiSha256 } from './parse-certificate.ts';
+export { encodeCertificatePem, parseCertificatesPem } from './pem.ts';
+export { hubId, parseSpiffeId, type SpiffeId, trustDomainId } from './spiffe-id.ts';
