@@ -40,6 +40,22 @@ const rows = {
   byte_order_mark: [400, 2, 'The file begins with a UTF-8 byte-order mark.', 'Save it as plain UTF-8 without a mark.'],
   weak_secret: [400, 2, 'The value is too short to be a secret.', 'A master has at least 32 bytes: `openssl rand -base64 48`.'],
 
+  // --- Seal (design 4)
+  open_failed: [400, 1, 'This does not open with this key and this context.', 'Look for another recipient, another version, or a changed byte.'],
+  bad_signature: [400, 1, 'The signature does not verify.', 'Look for a changed byte, or another signer.'],
+  unknown_hub_key: [400, 1, 'The hub key is not signed by the pinned hub root, or older than one already seen.', 'Compare the hub root of this host with `rollcall hub status`.'],
+  delivery_malformed: [400, 1, 'The delivery is not an envelope of this protocol.', 'Compare it with docs/PROTOCOL.md.'],
+  delivery_other_host: [400, 1, 'The delivery is for another host.', 'Nothing was applied. Look at what lies between hub and host.'],
+  delivery_unknown_recipient: [400, 1, 'The delivery is sealed to a key that this host does not hold.', 'Compare `rollcall pin show` with `rollcall agent status`.'],
+  delivery_replayed: [400, 1, 'The delivery is older than what this host holds.', 'Nothing was applied. After a restore of the hub run `rollcall hub restore`.'],
+  delivery_unknown_hub_key: [400, 1, 'The delivery is signed by a hub key that the pinned hub root does not vouch for.', 'Compare the hub root of this host with `rollcall hub status`.'],
+  delivery_bad_signature: [400, 1, 'The signature of the delivery does not verify.', 'Nothing was applied. Look at what lies between hub and host.'],
+  delivery_unopenable: [400, 1, 'The delivery does not open for this host, secret and version.', 'Nothing was applied. Look at what lies between hub and host.'],
+  delivery_contradicts: [400, 1, 'What was sealed contradicts its envelope.', 'Nothing was applied. Compare the versions of hub and agent.'],
+  statement_malformed: [400, 1, 'This is not a signed statement of this protocol.', 'Compare it with docs/PROTOCOL.md.'],
+  challenge_malformed: [400, 1, 'This is not a challenge of this protocol.', 'Compare it with docs/PROTOCOL.md.'],
+  challenge_unopenable: [400, 1, 'The challenge does not open for this host and purpose.', 'Compare `rollcall pin show` with `rollcall agent status`.'],
+
   // --- Certificates (design 6)
   malformed_certificate: [400, 2, 'This is not a certificate as it is taken here.', 'One X.509 v3 certificate in DER, without doubled or unknown critical extensions.'],
   malformed_spiffe_id: [400, 2, 'This is not a SPIFFE id of this trust domain.', 'Use spiffe://<trust domain>/<path> in lower-case domain letters; see the SPIFFE ID specification.'],
@@ -48,7 +64,7 @@ const rows = {
   hub_untrusted: [502, 1, 'The peer did not prove that it is the hub.', 'details.reason says which rule failed. Nothing was sent to it.'],
 
   // --- Command line (design 8). A detail named `hint` replaces the hint of the row.
-  usage: [400, 2, 'The command line is not complete, or does not fit together.', 'See --help.'],
+  usage: [400, 2, 'The command line is not understood.', 'See --help.'],
   confirmation_required: [400, 2, 'This cannot be undone, and there is no terminal to ask on.', 'Repeat it with --yes.'],
   not_confirmed: [400, 1, 'The answer was not yes.', 'Nothing was changed.'],
   hub_address_unsupported: [400, 2, 'This release talks to a hub over its Unix socket only.', 'Use --hub unix:/run/rollcall/operator.sock on the hub itself. TCP with operator tokens (rco_) comes later.'],
@@ -80,6 +96,33 @@ const rows = {
   pin_contested: [409, 3, 'The hub holds another key for this host than the one it publishes.', 'Compare `rollcall agent status` here with `rollcall pin show HOST` on the hub; approve there, or re-enrol.'],
   pin_unusable: [409, 3, 'The hub cannot use the key that this host publishes.', 'Move the state directory away and re-enrol: `rollcall host reenrol HOST` on the hub.'],
   agent_not_running: [503, 1, 'No agent answers on this state directory.', 'Start it: `rollcall agent start --state DIR`.', 'retry'],
+
+  // --- Pins (design 3)
+  malformed_fingerprint: [400, 2, 'This is not a whole fingerprint.', 'Give all 64 lower-case hex digits, as `rollcall agent status` prints them on the host.'],
+  fingerprint_mistyped: [409, 3, 'The fingerprint is nearly one that the host published, but not the same.', 'Copy it whole from `rollcall agent status` on the host.'],
+  fingerprint_mismatch: [409, 3, 'The pin has another fingerprint.', 'Compare `rollcall pin show` with `rollcall agent status` on the host. If they differ, the pin may be a thief\'s: `rollcall pin approve`.'],
+  pin_unchanged: [409, 3, 'This fingerprint is the pin already.', 'Nothing to approve. A first-use pin is confirmed with `rollcall pin confirm`.'],
+  pin_absent: [409, 3, 'The host has no pin.', 'It gets one by enrolling, by an approval, or by first use.'],
+  pin_not_pending: [404, 1, 'No such change is pending for this host.', 'See `rollcall pin list`.'],
+  host_not_enrolled: [409, 3, 'The host is let in by an enrolment proof only.', 'Issue a token with `rollcall host reenrol`.'],
+  exposure_not_acknowledged: [409, 3, 'More hosts are exposed than were acknowledged.', 'Read `rollcall pin exposure`, then repeat with its number.'],
+  nothing_eligible: [409, 3, 'There is no host that first use could be accepted for.', 'See `rollcall pin exposure` for the reasons.'],
+  window_out_of_bounds: [400, 2, 'The window ends too early or too late.', 'Choose a time in the future within the bound that the details name.'],
+
+  // --- Rotation (design 5)
+  rotation_running: [409, 3, 'A rotation of this secret is running.', 'Finish it, or see `rollcall rotation status` for who would be stranded by superseding it.'],
+  rotation_moved_on: [409, 3, 'The rotation is not in that phase any more.', 'Someone else advanced it; see `rollcall rotation status`.'],
+  rotation_paused: [409, 3, 'The rotation is paused.', 'See why with `rollcall rotation status`, then `rollcall rotation resume`.'],
+  gate_closed: [409, 3, 'Evidence for the next phase is missing.', '`rollcall rotation status` lists each blocker and what to do.'],
+  no_rollback: [409, 3, 'There is no way back from here.', 'The way back is a new version: `rollcall rotation start`.'],
+  hosts_without_pin: [409, 3, 'Hosts on the roll have no usable pin, so nothing can be sealed to them.', 'Enrol them, or go on without them with --leave NAME….'],
+  would_strand: [409, 3, 'Hosts would be stranded.', 'Wait for them, or go on without them with --leave NAME….'],
+  leave_unknown: [400, 2, '--leave names hosts that are not on the roll.', 'See `rollcall host list`.'],
+  window_open: [409, 3, 'The old version still verifies.', 'Wait until the window closes, shorten it with `rollcall rotation cut`, or use `rollcall rotation retire --now`.'],
+  window_not_shortened: [409, 3, 'A window can only be shortened.', 'Choose a time before the one at which it closes.'],
+  no_previous_version: [409, 3, 'There is no previous version.', 'Nothing to retire or to cut.'],
+  empty_roll: [409, 3, 'There is no host on the roll, and a pass over nothing is not readiness.', 'Add a host first.'],
+  hub_time_jumped: [503, 3, 'The clock of the hub jumped forward; nothing is opened or issued until a person has looked.', 'Set the clock right, then `rollcall hub accept-time`.'],
 } as const;
 
 export type ErrorCode = keyof typeof rows;

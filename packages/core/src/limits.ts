@@ -21,6 +21,10 @@ export const limits = {
   // Deliveries (design 4)
   envelopeMaxBytes: 65_536, // 64 KiB
   acceptedVersions: 2,
+  purposesPerMaster: 32,
+  ssoKeysPerMaster: 4,
+  statementMaxBytes: 16_384, // 16 KiB
+  challengeIdMaxBytes: 1_024,
   resealMs: 60_000,
   challengeMs: 60_000,
 
@@ -41,6 +45,14 @@ export const limits = {
   beatMinMs: 100,
   beatMaxMs: 60_000,
   freshMinMs: 30_000,
+  /** A host is fresh within this many of the intervals that it was handed. */
+  freshIntervals: 3,
+  /** An interval is handed out with up to this share more or less. */
+  beatJitterShare: 0.1,
+  /** Former instances of an agent that are remembered, per host. */
+  supersededInstances: 8,
+  /** A former instance that beats this often beside its successor is a clone. */
+  cloneReturns: 2,
   livenessFlushMs: 1_000,
   livenessFlushRows: 500,
 

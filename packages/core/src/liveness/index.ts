@@ -1,1 +1,12 @@
-export {};
+/** Liveness: freshness, pacing and back-off, and which running agent speaks for a host. */
+
+export { isFresh, isStale, staleAfterMs } from './freshness.ts';
+export {
+  type FormerSpeaker,
+  type InstanceNote,
+  type InstanceState,
+  noInstances,
+  noteInstance,
+  type Speaker,
+} from './instance.ts';
+export { backoffMs, firstBeatMs, nextBeatMs } from './pacing.ts';

@@ -1,1 +1,52 @@
-export {};
+/** Rotation: phases, evidence, gates, waves, generations, and the roll call that says who would be stranded. */
+
+export { decideAdvance, decideLeave, decideRollback } from './advance.ts';
+export { type AssignmentSets, assignmentSets, contains } from './assignment-sets.ts';
+export {
+  type Blocker,
+  evaluateGate,
+  type Gate,
+  type GatePolicy,
+  type Observations,
+  type ReplicaObservation,
+} from './gate.ts';
+export {
+  currentGeneration,
+  type Generation,
+  isWindowOpen,
+  liveGenerations,
+  previousGeneration,
+} from './generations.ts';
+export {
+  acceptHubTime,
+  assertTimeTrusted,
+  type ClockReading,
+  type HubTime,
+  readHubTime,
+  type StoredHubTime,
+  startHubTime,
+} from './hub-time.ts';
+export { coverLeave } from './leave.ts';
+export {
+  isRunning,
+  type Phase,
+  type PhaseRow,
+  phases,
+  type Rotation,
+  type RotationReason,
+  type Side,
+} from './phases.ts';
+export { type HubCheck, type Readiness, type ReadinessProblem, readiness } from './readiness.ts';
+export {
+  type CutDecision,
+  type CutRequest,
+  decideCut,
+  decideRetire,
+  type LeaveState,
+  type RetireDecision,
+  type RetireRequest,
+} from './retire.ts';
+export { hasProven, lacksNothing, type RollHost } from './roll.ts';
+export { decideStart, type StartDecision, type StartRequest, type StartState } from './start.ts';
+export { retireNow, type Sweep, safeToRetire, strandedByRetiring, sweepRoll } from './sweep.ts';
+export { planWave, type Wave, type WavePolicy } from './wave.ts';

@@ -1,0 +1,46 @@
+/** Which versions a host accepts and presents, in every phase of a rotation (design 4, 5), and containment (I1). */
+
+import { phases, type Rotation, type Side } from './phases.ts';
+
+export interface AssignmentSets {
+  /** Newest first, at most two (I14). */
+  readonly accept: readonly number[];
+  readonly present: number;
+}
+
+/**
+ * The assignment of one host for one secret. It follows from the phase alone, so a host that joins, re-enrols or
+ * is re-pinned in any phase gets exactly that phase's. Without a rotation it is the current version only.
+ * `switched`: whether this host's turn has come (`planWave`).
+ */
+export function assignmentSets(
+  rotation: Rotation | null,
+  currentVersion: number,
+  host: { readonly switched: boolean },
+): AssignmentSets {
+  if (rotation === null) return { accept: [currentVersion], present: currentVersion };
+  const { callerPresents, verifierAccepts } = phases[rotation.phase];
+  const side = host.switched ? callerPresents.after : callerPresents.before;
+  const accept = rotation.secret === 'master' ? masterAccepts(rotation, side, verifierAccepts) : verifierAccepts;
+  return {
+    accept: accept.map((accepted) => versionOf(rotation, accepted)).sort((a, b) => b - a),
+    present: versionOf(rotation, side),
+  };
+}
+
+/** I1: whether every version that callers present is among those that a verifier accepts. */
+export function contains(accepts: readonly number[], presents: readonly number[]): boolean {
+  return presents.every((version) => accepts.includes(version));
+}
+
+/**
+ * The master is widened at the hub's replicas. A host takes both from its own switch on; of commands it verifies what
+ * the hub delivered to it. After a leak the new one comes alone: its thief must not command a host that has it.
+ */
+function masterAccepts(rotation: Rotation, presents: Side, verifierAccepts: readonly Side[]): readonly Side[] {
+  return presents === 'old' || rotation.reason === 'leak' ? [presents] : verifierAccepts;
+}
+
+function versionOf(rotation: Rotation, side: Side): number {
+  return side === 'old' ? rotation.from : rotation.to;
+}

@@ -1,0 +1,57 @@
+/** Waves: which callers switch next while a rotation is rolling (design 5). */
+
+import { phases, type Rotation } from './phases.ts';
+import { hasProven, lacksNothing, type RollHost } from './roll.ts';
+
+export interface WavePolicy {
+  /** How many switch at a time once the canary has proven. `everyone` for the master: its verifiers hold both. */
+  readonly batch: number | 'everyone';
+}
+
+export type Wave =
+  /** Switch these. Empty: wait for those that are on their way. */
+  | { readonly kind: 'switch'; readonly members: readonly string[]; readonly canary: string | null }
+  /** A member refused the delivery: nobody else is switched until a person has looked. */
+  | { readonly kind: 'paused'; readonly member: string; readonly because: string };
+
+/** Plans the next wave over every host of the roll. Whoever was switched stays switched. */
+export function planWave(rotation: Rotation, members: readonly RollHost[], policy: WavePolicy): Wave {
+  const wait: Wave = { kind: 'switch', members: [], canary: rotation.canary };
+  if (!phases[rotation.phase].switches || rotation.pausedBecause !== null) return wait;
+
+  const refusing = members.find((host) => isAwaited(rotation, host) && host.switched && host.refusal !== null);
+  if (refusing !== undefined) return { kind: 'paused', member: refusing.id, because: refusing.refusal ?? '' };
+
+  if (!members.some((host) => hasProven(host, rotation.to))) return planCanary(rotation, members);
+  const waiting = members.filter((host) => !host.switched && !lacksNothing(host)).sort(freshFirst);
+  if (policy.batch === 'everyone') return { ...wait, members: waiting.map((host) => host.id) };
+  // Each wave must have proven before the next one starts. A silent member holds it, and is named by the gate.
+  const onTheirWay = members.some((host) => host.switched && isAwaited(rotation, host));
+  if (onTheirWay) return wait;
+  return { ...wait, members: waiting.slice(0, policy.batch).map((host) => host.id) };
+}
+
+/** One fresh, pinned host goes first. If it falls silent another one does: silence is no failure. */
+function planCanary(rotation: Rotation, members: readonly RollHost[]): Wave {
+  const canary = members.find((host) => host.id === rotation.canary);
+  if (canary !== undefined && canCarry(canary)) {
+    return { kind: 'switch', members: canary.switched ? [] : [canary.id], canary: canary.id };
+  }
+  const chosen = members.filter((host) => canCarry(host) && !rotation.left.includes(host.id)).sort(freshFirst)[0];
+  if (chosen === undefined) return { kind: 'switch', members: [], canary: rotation.canary };
+  return { kind: 'switch', members: chosen.switched ? [] : [chosen.id], canary: chosen.id };
+}
+
+function canCarry(host: RollHost): boolean {
+  return host.status === 'active' && host.fresh && host.pin === 'usable' && host.refusal === null;
+}
+
+/** Whether the rotation waits for this host's proof. */
+function isAwaited(rotation: Rotation, host: RollHost): boolean {
+  return !lacksNothing(host) && !rotation.left.includes(host.id) && !hasProven(host, rotation.to);
+}
+
+function freshFirst(a: RollHost, b: RollHost): number {
+  if (a.fresh !== b.fresh) return a.fresh ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
