@@ -1,1 +1,2 @@
-export {};
+/** Verifying what a host presents. */
+export { type BearerVerifier, createBearerVerifier, verifyBearer } from './bearer.ts';
