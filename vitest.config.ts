@@ -9,8 +9,20 @@ export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts'], testTimeout: 20_000 } },
-      { extends: true, test: { name: 'repo', include: ['tests/repo/**/*.test.ts', 'tests/vectors/**/*.test.ts'], testTimeout: 60_000 } },
-      { extends: true, test: { name: 'e2e', include: ['tests/e2e/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 60_000, fileParallelism: false } },
+      {
+        extends: true,
+        test: { name: 'repo', include: ['tests/repo/**/*.test.ts', 'tests/vectors/**/*.test.ts'], testTimeout: 60_000 },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['tests/e2e/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

@@ -2,10 +2,11 @@
 import { id_ecdsaWithSHA256, id_ecdsaWithSHA384, id_ecdsaWithSHA512 } from '@peculiar/asn1-ecc';
 
 /** How an authority signs, by the name that node:crypto gives its curve. */
-export const signatureByCurve: Readonly<Record<string, { readonly hash: 'sha256' | 'sha384'; readonly oid: string }>> = {
-  prime256v1: { hash: 'sha256', oid: id_ecdsaWithSHA256 },
-  secp384r1: { hash: 'sha384', oid: id_ecdsaWithSHA384 },
-};
+export const signatureByCurve: Readonly<Record<string, { readonly hash: 'sha256' | 'sha384'; readonly oid: string }>> =
+  {
+    prime256v1: { hash: 'sha256', oid: id_ecdsaWithSHA256 },
+    secp384r1: { hash: 'sha384', oid: id_ecdsaWithSHA384 },
+  };
 
 /** What a signature on a presented certificate may be. No SHA-1, no RSA: only fleet authorities sign here (design 6). */
 export const acceptedSignatures: ReadonlySet<string> = new Set([

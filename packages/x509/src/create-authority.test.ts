@@ -37,7 +37,9 @@ describe('createAuthority', () => {
 
   it('refuses keys of other kinds', () => {
     const generate = (): ReturnType<typeof generateKeyPair> => generateKeyPairSync('ed25519');
-    expect(() => makeAuthority({ generateKeyPair: generate })).toThrow(expect.objectContaining({ code: 'unusable_subject_key' }));
+    expect(() => makeAuthority({ generateKeyPair: generate })).toThrow(
+      expect.objectContaining({ code: 'unusable_subject_key' }),
+    );
     expect(() => makeAuthority({ generateKeyPair: () => generateKeyPair('secp256k1') })).toThrow(
       expect.objectContaining({ code: 'unusable_subject_key' }),
     );
@@ -46,20 +48,29 @@ describe('createAuthority', () => {
   it.each(['', 'Fleet.example', 'fleet.example/hub', 'fleet example', 'fleet.example:443', `${'a'.repeat(256)}`])(
     'refuses the trust domain %j',
     (bad) => {
-      expect(() => makeAuthority({ trustDomain: bad })).toThrow(expect.objectContaining({ code: 'malformed_spiffe_id' }));
+      expect(() => makeAuthority({ trustDomain: bad })).toThrow(
+        expect.objectContaining({ code: 'malformed_spiffe_id' }),
+      );
     },
   );
 
   it('takes a random source that gives nothing for what it is', () => {
-    expect(() => makeAuthority({ random: (n) => new Uint8Array(n) })).toThrow(expect.objectContaining({ code: 'internal' }));
-    expect(() => makeAuthority({ random: () => new Uint8Array(4).fill(1) })).toThrow(expect.objectContaining({ code: 'internal' }));
+    expect(() => makeAuthority({ random: (n) => new Uint8Array(n) })).toThrow(
+      expect.objectContaining({ code: 'internal' }),
+    );
+    expect(() => makeAuthority({ random: () => new Uint8Array(4).fill(1) })).toThrow(
+      expect.objectContaining({ code: 'internal' }),
+    );
   });
 
   it('shows no key when it is printed', () => {
     const authority = makeAuthority();
     const secret = authority.privateKeyPkcs8;
     const scalar = Buffer.from(authority.privateKey.export({ format: 'jwk' }).d as string, 'base64url');
-    const printed = inspect(authority, { depth: 9, showHidden: true }) + JSON.stringify(authority) + JSON.stringify({ ...authority });
+    const printed =
+      inspect(authority, { depth: 9, showHidden: true }) +
+      JSON.stringify(authority) +
+      JSON.stringify(Object.assign({}, authority));
     for (const bytes of [secret, Uint8Array.from(scalar)]) {
       expect(printed).not.toContain(encodeHex(bytes));
       expect(printed).not.toContain(Buffer.from(bytes).toString('base64').slice(0, 20));
@@ -72,9 +83,16 @@ describe('restoreAuthority', () => {
   const created = createAuthority({ trustDomain, commonName: 'root', generateKeyPair, random, nowMs, lifeMs: dayMs });
 
   it('gives back an authority that signs', () => {
-    const restored = restoreAuthority({ certificateDer: created.certificateDer, privateKeyPkcs8: created.privateKeyPkcs8 });
+    const restored = restoreAuthority({
+      certificateDer: created.certificateDer,
+      privateKeyPkcs8: created.privateKeyPkcs8,
+    });
     expect(restored.trustDomain).toBe(trustDomain);
-    expect(restored.privateKey.equals(createPrivateKey(created.privateKey.export({ format: 'pem', type: 'pkcs8' }) as string))).toBe(true);
+    expect(
+      restored.privateKey.equals(
+        createPrivateKey(created.privateKey.export({ format: 'pem', type: 'pkcs8' }) as string),
+      ),
+    ).toBe(true);
     expect(restored.certificatePem).toBe(created.certificatePem);
   });
 

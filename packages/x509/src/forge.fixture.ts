@@ -48,7 +48,11 @@ export function makeAuthority(changes: Partial<Parameters<typeof createAuthority
 }
 
 export interface ForgeOptions {
-  readonly issuer: { readonly subjectDer: Uint8Array; readonly privateKey: KeyObject; readonly keyId?: Uint8Array | undefined };
+  readonly issuer: {
+    readonly subjectDer: Uint8Array;
+    readonly privateKey: KeyObject;
+    readonly keyId?: Uint8Array | undefined;
+  };
   readonly keys?: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
   readonly commonName?: string;
   readonly parts?: Partial<CertificateParts>;
@@ -105,7 +109,9 @@ export function forge(options: ForgeOptions): Forged {
 }
 
 /** An authority below another. */
-export function forgeIntermediate(options: Omit<ForgeOptions, 'replace'> & { readonly pathLength?: number; readonly replace?: ForgeOptions['replace'] }): Forged {
+export function forgeIntermediate(
+  options: Omit<ForgeOptions, 'replace'> & { readonly pathLength?: number; readonly replace?: ForgeOptions['replace'] },
+): Forged {
   const { pathLength } = options;
   return forge({
     commonName: 'Fleet intermediate',

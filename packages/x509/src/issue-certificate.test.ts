@@ -55,7 +55,13 @@ describe('issueCertificate', () => {
 
   it('takes the key as SPKI DER too, and makes clientAuth certificates', () => {
     const issued = issueCertificate(
-      request({ subjectPublicKey: spkiOf(publicKey), usage: 'clientAuth', uri: `spiffe://${trustDomain}/host/agent-7`, dnsNames: [], ipAddresses: [] }),
+      request({
+        subjectPublicKey: spkiOf(publicKey),
+        usage: 'clientAuth',
+        uri: `spiffe://${trustDomain}/host/agent-7`,
+        dnsNames: [],
+        ipAddresses: [],
+      }),
     );
     expect(parseCertificate(issued.certificateDer)).toMatchObject({
       extendedKeyUsage: ['clientAuth'],
@@ -79,7 +85,9 @@ describe('issueCertificate', () => {
     ['is not valid yet', nowMs - dayMs],
   ])('issues nothing when the authority %s', (_, at) => {
     const short = makeAuthority({ lifeMs: dayMs });
-    expect(() => issueCertificate(request({ authority: short, nowMs: at }))).toThrow(expect.objectContaining({ code: 'unusable_authority' }));
+    expect(() => issueCertificate(request({ authority: short, nowMs: at }))).toThrow(
+      expect.objectContaining({ code: 'unusable_authority' }),
+    );
     expect(issueCertificate(request({ authority: short, nowMs: nowMs + dayMs / 2 })).serial).toMatch(/^[0-9a-f]{32}$/);
   });
 
@@ -99,14 +107,20 @@ describe('issueCertificate', () => {
     expect(() => issueCertificate(request({ uri }))).toThrow(expect.objectContaining({ code: 'malformed_spiffe_id' }));
   });
 
-  it.each(['*.example', '', 'a..b', '-a.example', 'a_b.example', '127.0.0.1', 'hub.example.', `${'a'.repeat(64)}.example`])(
-    'refuses the DNS name %j',
-    (name) => {
-      expect(() => issueCertificate(request({ dnsNames: [name] }))).toThrow(
-        expect.objectContaining({ code: 'malformed_certificate', details: { reason: 'dns_name' } }),
-      );
-    },
-  );
+  it.each([
+    '*.example',
+    '',
+    'a..b',
+    '-a.example',
+    'a_b.example',
+    '127.0.0.1',
+    'hub.example.',
+    `${'a'.repeat(64)}.example`,
+  ])('refuses the DNS name %j', (name) => {
+    expect(() => issueCertificate(request({ dnsNames: [name] }))).toThrow(
+      expect.objectContaining({ code: 'malformed_certificate', details: { reason: 'dns_name' } }),
+    );
+  });
 
   it.each(['', '1.2.3', 'fe80::1%eth0', 'hub.example', '[::1]'])('refuses the address %j', (address) => {
     expect(() => issueCertificate(request({ ipAddresses: [address] }))).toThrow(
@@ -124,8 +138,15 @@ describe('issueCertificate', () => {
   });
 
   it('refuses keys that are not P-256 or P-384', () => {
-    for (const bad of [generateKeyPairSync('ed25519').publicKey, generateKeyPair('secp256k1').publicKey, generateKeyPair().privateKey, random(91)]) {
-      expect(() => issueCertificate(request({ subjectPublicKey: bad }))).toThrow(expect.objectContaining({ code: 'unusable_subject_key' }));
+    for (const bad of [
+      generateKeyPairSync('ed25519').publicKey,
+      generateKeyPair('secp256k1').publicKey,
+      generateKeyPair().privateKey,
+      random(91),
+    ]) {
+      expect(() => issueCertificate(request({ subjectPublicKey: bad }))).toThrow(
+        expect.objectContaining({ code: 'unusable_subject_key' }),
+      );
     }
     expect(issueCertificate(request({ subjectPublicKey: generateKeyPair('secp384r1').publicKey })).clamped).toBe(false);
   });
@@ -133,13 +154,17 @@ describe('issueCertificate', () => {
   it('draws 128 random bits for each serial, and writes them as a positive number', () => {
     const high = issueCertificate(request({ random: (n) => new Uint8Array(n).fill(0xff) }));
     expect(parseCertificate(high.certificateDer).serial).toBe('ff'.repeat(16));
-    const low = issueCertificate(request({ random: (n) => Uint8Array.from({ length: n }, (_, at) => (at === n - 1 ? 1 : 0)) }));
+    const low = issueCertificate(
+      request({ random: (n) => Uint8Array.from({ length: n }, (_, at) => (at === n - 1 ? 1 : 0)) }),
+    );
     expect(parseCertificate(low.certificateDer).serial).toBe('01');
     expect(new Set(Array.from({ length: 20 }, () => issueCertificate(request()).serial)).size).toBe(20);
   });
 
   it('cuts a common name of a long host id, since only the URI identifies', () => {
-    const { certificateDer } = issueCertificate(request({ commonName: 'h'.repeat(128), uri: `spiffe://${trustDomain}/host/${'h'.repeat(128)}` }));
+    const { certificateDer } = issueCertificate(
+      request({ commonName: 'h'.repeat(128), uri: `spiffe://${trustDomain}/host/${'h'.repeat(128)}` }),
+    );
     expect(new X509Certificate(certificateDer).subject).toBe(`CN=${'h'.repeat(64)}`);
     expect(parseCertificate(certificateDer).uris).toEqual([`spiffe://fleet.example/host/${'h'.repeat(128)}`]);
   });

@@ -53,7 +53,8 @@ export function issueCertificate(request: CertificateRequest): IssuedCertificate
   const { authority, nowMs } = request;
   const issuer = authority.certificate;
   assertIdentity(request.uri, authority.trustDomain);
-  if (nowMs < issuer.notBeforeMs || nowMs >= issuer.notAfterMs) throw new RollcallError('unusable_authority', { reason: 'dates' });
+  if (nowMs < issuer.notBeforeMs || nowMs >= issuer.notAfterMs)
+    throw new RollcallError('unusable_authority', { reason: 'dates' });
   const askedMs = wholeSeconds(nowMs + request.lifeMs);
   if (askedMs <= nowMs) throw new TypeError('issueCertificate: lifeMs is not a life');
   const notAfterMs = Math.min(askedMs, issuer.notAfterMs);
@@ -85,7 +86,14 @@ export function issueCertificate(request: CertificateRequest): IssuedCertificate
     authority.privateKey,
   );
   const certificatePem = encodeCertificatePem(certificateDer);
-  return { certificateDer, certificatePem, serial: encodeHex(serial), notBeforeMs, notAfterMs, clamped: notAfterMs < askedMs };
+  return {
+    certificateDer,
+    certificatePem,
+    serial: encodeHex(serial),
+    notBeforeMs,
+    notAfterMs,
+    clamped: notAfterMs < askedMs,
+  };
 }
 
 /** An authority speaks for its own trust domain only, and no leaf carries the id of the domain itself. */

@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { asIssuer, dayMs, type ForgeOptions, forge, forgeIntermediate, generateKeyPair, makeAuthority, nowMs, random, sha256, spkiOf, trustDomain } from './forge.fixture.ts';
+import {
+  asIssuer,
+  dayMs,
+  type ForgeOptions,
+  forge,
+  forgeIntermediate,
+  generateKeyPair,
+  makeAuthority,
+  nowMs,
+  random,
+  sha256,
+  spkiOf,
+  trustDomain,
+} from './forge.fixture.ts';
 import { issueCertificate } from './issue-certificate.ts';
 import { judgeHubCertificate, judgeHubSpki } from './judge-hub.ts';
 import { basicConstraints, extendedKeyUsage, keyUsage, subjectAltName } from './sign-certificate.ts';
@@ -36,44 +49,105 @@ describe('judgeHubCertificate', () => {
     expect(judgeHubCertificate({ ...request, chain: [hub] })).toEqual({ spki: hubSpki, datesTrusted: true });
     const middle = forgeIntermediate({ issuer });
     const leaf = forge({ issuer: { ...middle, keyId: undefined }, keys: hubKeys });
-    expect(judgeHubCertificate({ ...request, chain: [leaf.der, middle.der] })).toEqual({ spki: hubSpki, datesTrusted: true });
+    expect(judgeHubCertificate({ ...request, chain: [leaf.der, middle.der] })).toEqual({
+      spki: hubSpki,
+      datesTrusted: true,
+    });
   });
 
   it('takes a chain that repeats the root, and one of several roots', () => {
     expect(judgeHubCertificate({ ...request, chain: [hub, root.certificateDer] }).spki).toEqual(hubSpki);
     const other = makeAuthority();
-    expect(judgeHubCertificate({ ...request, chain: [hub], bundle: [other.certificateDer, root.certificateDer] }).spki).toEqual(hubSpki);
+    expect(
+      judgeHubCertificate({ ...request, chain: [hub], bundle: [other.certificateDer, root.certificateDer] }).spki,
+    ).toEqual(hubSpki);
   });
 
   it.each<[string, string, Omit<ForgeOptions, 'issuer'>]>([
-    ['a host of the fleet', 'not_the_hub', { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/host/hub`] }) } }],
+    [
+      'a host of the fleet',
+      'not_the_hub',
+      { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/host/hub`] }) } },
+    ],
     ['a replica', 'not_the_hub', { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/hub/1`] }) } }],
-    ['a longer path', 'not_the_hub', { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/hubs`] }) } }],
-    ['other letters', 'not_the_hub', { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/Hub`] }) } }],
-    ['another trust domain', 'not_the_hub', { replace: { [NAMES]: subjectAltName({ uris: ['spiffe://other.example/hub'] }) } }],
-    ['no URI but the name in DNS', 'not_the_hub', { replace: { [NAMES]: subjectAltName({ uris: [], dnsNames: ['hub.example'] }) } }],
+    [
+      'a longer path',
+      'not_the_hub',
+      { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/hubs`] }) } },
+    ],
+    [
+      'other letters',
+      'not_the_hub',
+      { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/Hub`] }) } },
+    ],
+    [
+      'another trust domain',
+      'not_the_hub',
+      { replace: { [NAMES]: subjectAltName({ uris: ['spiffe://other.example/hub'] }) } },
+    ],
+    [
+      'no URI but the name in DNS',
+      'not_the_hub',
+      { replace: { [NAMES]: subjectAltName({ uris: [], dnsNames: ['hub.example'] }) } },
+    ],
     ['no names at all', 'not_the_hub', { replace: { [NAMES]: undefined } }],
-    ['two URIs', 'several_ids', { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/hub`, `spiffe://${trustDomain}/host/a`] }) } }],
-    ['the same URI twice', 'several_ids', { replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/hub`, `spiffe://${trustDomain}/hub`] }) } }],
+    [
+      'two URIs',
+      'several_ids',
+      {
+        replace: {
+          [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/hub`, `spiffe://${trustDomain}/host/a`] }),
+        },
+      },
+    ],
+    [
+      'the same URI twice',
+      'several_ids',
+      {
+        replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/hub`, `spiffe://${trustDomain}/hub`] }) },
+      },
+    ],
     ['two SAN extensions', 'malformed', { add: [subjectAltName({ uris: [`spiffe://${trustDomain}/host/a`] })] }],
     ['an authority', 'leaf_is_authority', { replace: { [BASIC]: basicConstraints({ isCa: true }) } }],
     ['no basic constraints', 'leaf_is_authority', { replace: { [BASIC]: undefined } }],
-    ['basic constraints that are not critical', 'leaf_is_authority', { replace: { [BASIC]: { ...basicConstraints({ isCa: false }), critical: false } } }],
-    ['keyCertSign beside digitalSignature', 'key_usage', { replace: { [USAGE]: keyUsage('digitalSignature', 'keyCertSign') } }],
+    [
+      'basic constraints that are not critical',
+      'leaf_is_authority',
+      { replace: { [BASIC]: { ...basicConstraints({ isCa: false }), critical: false } } },
+    ],
+    [
+      'keyCertSign beside digitalSignature',
+      'key_usage',
+      { replace: { [USAGE]: keyUsage('digitalSignature', 'keyCertSign') } },
+    ],
     ['cRLSign beside digitalSignature', 'key_usage', { replace: { [USAGE]: keyUsage('digitalSignature', 'cRLSign') } }],
     ['no digitalSignature', 'key_usage', { replace: { [USAGE]: keyUsage('keyAgreement') } }],
     ['no key usage', 'key_usage', { replace: { [USAGE]: undefined } }],
-    ['key usage that is not critical', 'key_usage', { replace: { [USAGE]: { ...keyUsage('digitalSignature'), critical: false } } }],
+    [
+      'key usage that is not critical',
+      'key_usage',
+      { replace: { [USAGE]: { ...keyUsage('digitalSignature'), critical: false } } },
+    ],
     ['clientAuth', 'extended_key_usage', { replace: { [PURPOSE]: extendedKeyUsage('1.3.6.1.5.5.7.3.2') } }],
-    ['both uses', 'extended_key_usage', { replace: { [PURPOSE]: extendedKeyUsage('1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2') } }],
+    [
+      'both uses',
+      'extended_key_usage',
+      { replace: { [PURPOSE]: extendedKeyUsage('1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2') } },
+    ],
     ['any use', 'extended_key_usage', { replace: { [PURPOSE]: extendedKeyUsage('2.5.29.37.0') } }],
     ['no extended key usage', 'extended_key_usage', { replace: { [PURPOSE]: undefined } }],
-    ['an unknown critical extension', 'malformed', { add: [{ oid: '1.3.6.1.4.1.99999.1', critical: true, value: Uint8Array.of(5, 0) }] }],
+    [
+      'an unknown critical extension',
+      'malformed',
+      { add: [{ oid: '1.3.6.1.4.1.99999.1', critical: true, value: Uint8Array.of(5, 0) }] },
+    ],
     ['dates that have passed', 'dates', { parts: { notAfterMs: nowMs - 1_000 } }],
     ['dates still to come', 'dates', { parts: { notBeforeMs: nowMs + 1_000 } }],
   ])('refuses %s', (_, reason, options) => {
     expect(judgeHubCertificate({ ...request, chain: [forge({ issuer }).der] }).datesTrusted).toBe(true);
-    expect(() => judgeHubCertificate({ ...request, chain: [forge({ issuer, ...options }).der] })).toThrow(refused(reason));
+    expect(() => judgeHubCertificate({ ...request, chain: [forge({ issuer, ...options }).der] })).toThrow(
+      refused(reason),
+    );
   });
 
   it('lets an unknown extension pass that is not critical', () => {
@@ -85,9 +159,17 @@ describe('judgeHubCertificate', () => {
     const expired = forge({ issuer, keys: hubKeys, parts: { notAfterMs: nowMs - 1_000 } }).der;
 
     it('lets the key stand in for the dates', () => {
-      expect(judgeHubCertificate({ ...request, chain: [expired], knownSpki: [random(32), hubSpki] })).toEqual({ spki: hubSpki, datesTrusted: false });
-      expect(judgeHubCertificate({ ...request, chain: [hub], knownSpki: [hubSpki], nowMs: 1 }).datesTrusted).toBe(false);
-      expect(judgeHubCertificate({ ...request, chain: [hub], knownSpki: [hubSpki], nowMs: Date.parse('2045-01-01') }).datesTrusted).toBe(false);
+      expect(judgeHubCertificate({ ...request, chain: [expired], knownSpki: [random(32), hubSpki] })).toEqual({
+        spki: hubSpki,
+        datesTrusted: false,
+      });
+      expect(judgeHubCertificate({ ...request, chain: [hub], knownSpki: [hubSpki], nowMs: 1 }).datesTrusted).toBe(
+        false,
+      );
+      expect(
+        judgeHubCertificate({ ...request, chain: [hub], knownSpki: [hubSpki], nowMs: Date.parse('2045-01-01') })
+          .datesTrusted,
+      ).toBe(false);
       expect(judgeHubCertificate({ ...request, chain: [hub], knownSpki: [hubSpki] }).datesTrusted).toBe(true);
     });
 
@@ -101,12 +183,24 @@ describe('judgeHubCertificate', () => {
       ['the chain', 'unknown_issuer', hub, { bundle: [makeAuthority().certificateDer] }],
       ['an empty bundle', 'bundle_empty', hub, { bundle: [] }],
       ['the id', 'not_the_hub', hub, { trustDomain: 'fleet.example.org' }],
-      ['the use', 'extended_key_usage', forge({ issuer, keys: hubKeys, replace: { [PURPOSE]: extendedKeyUsage('1.3.6.1.5.5.7.3.2') } }).der, {}],
-      ['the signature', 'unknown_issuer', forge({ issuer: { ...issuer, privateKey: hubKeys.privateKey }, keys: hubKeys }).der, {}],
+      [
+        'the use',
+        'extended_key_usage',
+        forge({ issuer, keys: hubKeys, replace: { [PURPOSE]: extendedKeyUsage('1.3.6.1.5.5.7.3.2') } }).der,
+        {},
+      ],
+      [
+        'the signature',
+        'unknown_issuer',
+        forge({ issuer: { ...issuer, privateKey: hubKeys.privateKey }, keys: hubKeys }).der,
+        {},
+      ],
     ])('does not let it stand in for %s', (_, reason, leaf, changes) => {
       expect(judgeHubCertificate({ ...request, chain: [expired], knownSpki: [hubSpki] }).datesTrusted).toBe(false);
       const domainFirst = changes.trustDomain === undefined ? reason : 'issuer_trust_domain';
-      expect(() => judgeHubCertificate({ ...request, ...changes, chain: [leaf], knownSpki: [hubSpki as never] })).toThrow(refused(domainFirst));
+      expect(() =>
+        judgeHubCertificate({ ...request, ...changes, chain: [leaf], knownSpki: [hubSpki as never] }),
+      ).toThrow(refused(domainFirst));
     });
   });
 
@@ -125,8 +219,12 @@ describe('judgeHubCertificate', () => {
     it('ends at a root of the bundle, whatever the peer sends', () => {
       const impostor = makeAuthority();
       const leaf = forge({ issuer: asIssuer(impostor) }).der;
-      expect(() => judgeHubCertificate({ ...request, chain: [leaf, impostor.certificateDer] })).toThrow(refused('unknown_issuer'));
-      expect(judgeHubCertificate({ ...request, chain: [leaf], bundle: [impostor.certificateDer] }).datesTrusted).toBe(true);
+      expect(() => judgeHubCertificate({ ...request, chain: [leaf, impostor.certificateDer] })).toThrow(
+        refused('unknown_issuer'),
+      );
+      expect(judgeHubCertificate({ ...request, chain: [leaf], bundle: [impostor.certificateDer] }).datesTrusted).toBe(
+        true,
+      );
     });
 
     it('does not take the name of the root for its signature', () => {
@@ -142,22 +240,45 @@ describe('judgeHubCertificate', () => {
     it('takes no certificate that a leaf of the fleet signed', () => {
       const host = forge({ issuer, commonName: 'agent-7' });
       const leaf = forge({ issuer: { ...host, keyId: undefined } }).der;
-      expect(() => judgeHubCertificate({ ...request, chain: [leaf, host.der] })).toThrow(refused('issuer_not_authority'));
+      expect(() => judgeHubCertificate({ ...request, chain: [leaf, host.der] })).toThrow(
+        refused('issuer_not_authority'),
+      );
       const alsoBundled = { ...request, bundle: [root.certificateDer, host.der] };
       expect(() => judgeHubCertificate({ ...alsoBundled, chain: [leaf] })).toThrow(refused('issuer_not_authority'));
     });
 
     it.each<[string, string, Parameters<typeof forgeIntermediate>[0]]>([
       ['is no authority', 'issuer_not_authority', { issuer, replace: { [BASIC]: basicConstraints({ isCa: false }) } }],
-      ['says so without stress', 'issuer_not_authority', { issuer, replace: { [BASIC]: { ...basicConstraints({ isCa: true }), critical: false } } }],
-      ['may not sign', 'issuer_not_authority', { issuer, replace: { [USAGE]: keyUsage('digitalSignature', 'cRLSign') } }],
+      [
+        'says so without stress',
+        'issuer_not_authority',
+        { issuer, replace: { [BASIC]: { ...basicConstraints({ isCa: true }), critical: false } } },
+      ],
+      [
+        'may not sign',
+        'issuer_not_authority',
+        { issuer, replace: { [USAGE]: keyUsage('digitalSignature', 'cRLSign') } },
+      ],
       ['says nothing of its use', 'issuer_not_authority', { issuer, replace: { [USAGE]: undefined } }],
-      ['is of another trust domain', 'issuer_trust_domain', { issuer, replace: { [NAMES]: subjectAltName({ uris: ['spiffe://other.example'] }) } }],
-      ['is a host', 'issuer_trust_domain', { issuer, replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/host/a`] }) } }],
-      ['is constrained in names', 'malformed', { issuer, add: [{ oid: '2.5.29.30', critical: false, value: Uint8Array.of(0x30, 0) }] }],
+      [
+        'is of another trust domain',
+        'issuer_trust_domain',
+        { issuer, replace: { [NAMES]: subjectAltName({ uris: ['spiffe://other.example'] }) } },
+      ],
+      [
+        'is a host',
+        'issuer_trust_domain',
+        { issuer, replace: { [NAMES]: subjectAltName({ uris: [`spiffe://${trustDomain}/host/a`] }) } },
+      ],
+      [
+        'is constrained in names',
+        'malformed',
+        { issuer, add: [{ oid: '2.5.29.30', critical: false, value: Uint8Array.of(0x30, 0) }] },
+      ],
       ['has expired', 'dates', { issuer, parts: { notAfterMs: nowMs - 1_000 } }],
     ])('refuses an intermediate that %s', (_, reason, options) => {
-      const below = (middle: ReturnType<typeof forge>): Uint8Array => forge({ issuer: { ...middle, keyId: undefined } }).der;
+      const below = (middle: ReturnType<typeof forge>): Uint8Array =>
+        forge({ issuer: { ...middle, keyId: undefined } }).der;
       const good = forgeIntermediate({ issuer });
       expect(judgeHubCertificate({ ...request, chain: [below(good), good.der] }).datesTrusted).toBe(true);
       const bad = forgeIntermediate(options);
@@ -171,7 +292,9 @@ describe('judgeHubCertificate', () => {
       expect(judgeHubCertificate({ ...request, chain: [leaf, inner.der, outer.der] }).datesTrusted).toBe(true);
       const deeper = forgeIntermediate({ issuer: { ...inner, keyId: undefined }, commonName: 'deeper' });
       const low = forge({ issuer: { ...deeper, keyId: undefined } }).der;
-      expect(() => judgeHubCertificate({ ...request, chain: [low, deeper.der, inner.der, outer.der] })).toThrow(refused('issuer_path_length'));
+      expect(() => judgeHubCertificate({ ...request, chain: [low, deeper.der, inner.der, outer.der] })).toThrow(
+        refused('issuer_path_length'),
+      );
     });
 
     it('refuses an intermediate that is missing, or in another order', () => {
@@ -179,8 +302,12 @@ describe('judgeHubCertificate', () => {
       const leaf = forge({ issuer: { ...middle, keyId: undefined } }).der;
       expect(judgeHubCertificate({ ...request, chain: [leaf, middle.der] }).datesTrusted).toBe(true);
       expect(() => judgeHubCertificate({ ...request, chain: [leaf] })).toThrow(refused('unknown_issuer'));
-      expect(() => judgeHubCertificate({ ...request, chain: [leaf, hub, middle.der] })).toThrow(refused('unknown_issuer'));
-      expect(() => judgeHubCertificate({ ...request, chain: [middle.der, leaf] })).toThrow(refused('leaf_is_authority'));
+      expect(() => judgeHubCertificate({ ...request, chain: [leaf, hub, middle.der] })).toThrow(
+        refused('unknown_issuer'),
+      );
+      expect(() => judgeHubCertificate({ ...request, chain: [middle.der, leaf] })).toThrow(
+        refused('leaf_is_authority'),
+      );
     });
 
     it('refuses key ids that do not fit', () => {
@@ -197,14 +324,20 @@ describe('judgeHubCertificate', () => {
     });
 
     it('does not read around a root that it cannot read (I10)', () => {
-      expect(() => judgeHubCertificate({ ...request, chain: [hub], bundle: [root.certificateDer, random(100)] })).toThrow(refused('bundle_malformed'));
+      expect(() =>
+        judgeHubCertificate({ ...request, chain: [hub], bundle: [root.certificateDer, random(100)] }),
+      ).toThrow(refused('bundle_malformed'));
     });
   });
 });
 
 describe('judgeHubSpki', () => {
   it('takes a key that the token names, whatever else the certificate says', () => {
-    const expired = forge({ issuer: asIssuer(makeAuthority()), keys: hubKeys, parts: { notAfterMs: nowMs - 1_000 } }).der;
+    const expired = forge({
+      issuer: asIssuer(makeAuthority()),
+      keys: hubKeys,
+      parts: { notAfterMs: nowMs - 1_000 },
+    }).der;
     expect(judgeHubSpki({ leaf: hub, spki: [random(32), hubSpki] })).toEqual({ spki: hubSpki });
     expect(judgeHubSpki({ leaf: expired, spki: [hubSpki] })).toEqual({ spki: hubSpki });
   });

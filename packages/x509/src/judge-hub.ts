@@ -43,10 +43,9 @@ export function judgeHubCertificate(
  * First contact (design 11): the leaf's key is one that the enrolment token or hub-root file names, or `hub_untrusted`.
  * The handshake has proven that the peer holds the key; nothing else of the certificate is believed.
  */
-export function judgeHubSpki(request: {
-  readonly leaf: Uint8Array;
-  readonly spki: readonly Uint8Array[];
-}): { readonly spki: Uint8Array } {
+export function judgeHubSpki(request: { readonly leaf: Uint8Array; readonly spki: readonly Uint8Array[] }): {
+  readonly spki: Uint8Array;
+} {
   const { spkiSha256 } = parseLeaf(request.leaf);
   if (!isAmong(spkiSha256, request.spki)) throw untrusted('other_key');
   return { spki: spkiSha256 };

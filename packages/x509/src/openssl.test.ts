@@ -3,7 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { asIssuer, dayMs, forge, forgeIntermediate, generateKeyPair, makeAuthority, random, trustDomain } from './forge.fixture.ts';
+import {
+  asIssuer,
+  dayMs,
+  forge,
+  forgeIntermediate,
+  generateKeyPair,
+  makeAuthority,
+  random,
+  trustDomain,
+} from './forge.fixture.ts';
 import { issueCertificate } from './issue-certificate.ts';
 import { encodeCertificatePem } from './pem.ts';
 
@@ -32,7 +41,8 @@ describe.skipIf(!hasOpenssl)('openssl, an independent reader', () => {
   const strict = ['-x509_strict', '-check_ss_sig', '-no-CApath', '-no-CAstore'];
 
   it('verifies what is issued, strictly, for its use and its names only', () => {
-    const verify = (...more: string[]): boolean => runs('openssl', ['verify', ...strict, '-CAfile', rootFile, ...more, hubFile]);
+    const verify = (...more: string[]): boolean =>
+      runs('openssl', ['verify', ...strict, '-CAfile', rootFile, ...more, hubFile]);
     expect(verify('-purpose', 'sslserver')).toBe(true);
     expect(verify('-purpose', 'sslclient')).toBe(false);
     expect(verify('-verify_hostname', 'hub.example')).toBe(true);
@@ -61,7 +71,9 @@ describe.skipIf(!hasOpenssl)('openssl, an independent reader', () => {
     expect(text).toMatch(/X509v3 Basic Constraints: critical\s+CA:FALSE/);
     expect(text).toMatch(/X509v3 Key Usage: critical\s+Digital Signature\n/);
     expect(text).toMatch(/X509v3 Extended Key Usage: ?\s+TLS Web Server Authentication\n/);
-    expect(text).toMatch(/URI:spiffe:\/\/fleet\.example\/hub, DNS:hub\.example, IP Address:127\.0\.0\.1, IP Address:0:0:0:0:0:0:0:1/);
+    expect(text).toMatch(
+      /URI:spiffe:\/\/fleet\.example\/hub, DNS:hub\.example, IP Address:127\.0\.0\.1, IP Address:0:0:0:0:0:0:0:1/,
+    );
     expect(text).toMatch(/X509v3 Subject Key Identifier/);
     expect(text).toMatch(/X509v3 Authority Key Identifier/);
     const authority = output(['x509', '-in', rootFile, '-noout', '-text']);
@@ -72,8 +84,27 @@ describe.skipIf(!hasOpenssl)('openssl, an independent reader', () => {
 });
 
 function forgeKeyId(der: Uint8Array): Uint8Array {
-  const text = output(['x509', '-inform', 'DER', '-in', save('any.der', der), '-noout', '-ext', 'subjectKeyIdentifier']);
-  return Uint8Array.from(Buffer.from(text.replaceAll(/[^0-9A-F:]/g, ' ').trim().split(/\s+/).at(-1)?.replaceAll(':', '') ?? '', 'hex'));
+  const text = output([
+    'x509',
+    '-inform',
+    'DER',
+    '-in',
+    save('any.der', der),
+    '-noout',
+    '-ext',
+    'subjectKeyIdentifier',
+  ]);
+  return Uint8Array.from(
+    Buffer.from(
+      text
+        .replaceAll(/[^0-9A-F:]/g, ' ')
+        .trim()
+        .split(/\s+/)
+        .at(-1)
+        ?.replaceAll(':', '') ?? '',
+      'hex',
+    ),
+  );
 }
 
 function save(name: string, content: string | Uint8Array): string {

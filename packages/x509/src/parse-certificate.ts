@@ -70,7 +70,8 @@ function read(der: Uint8Array): ParsedCertificate {
   const certificate = parseExactly(der, Certificate);
   const tbs = certificate.tbsCertificate;
   if (tbs.version !== Version.v3) throw malformed('version');
-  if (!equalBytes(serialize(tbs.signature), serialize(certificate.signatureAlgorithm))) throw malformed('signature_algorithm');
+  if (!equalBytes(serialize(tbs.signature), serialize(certificate.signatureAlgorithm)))
+    throw malformed('signature_algorithm');
   const spkiDer = serialize(tbs.subjectPublicKeyInfo);
   const extensions = readExtensions(tbs.extensions ?? []);
   return {
@@ -148,7 +149,8 @@ function address(text: string): string {
 function readBasicConstraints(extension: Extension | undefined): Pick<ParsedCertificate, 'isCa' | 'pathLength'> {
   if (extension === undefined) return { isCa: false, pathLength: undefined };
   const { cA, pathLenConstraint } = parseValue(extension, BasicConstraints);
-  const isSound = pathLenConstraint === undefined || (cA && Number.isSafeInteger(pathLenConstraint) && pathLenConstraint >= 0);
+  const isSound =
+    pathLenConstraint === undefined || (cA && Number.isSafeInteger(pathLenConstraint) && pathLenConstraint >= 0);
   if (!isSound) throw malformed('basic_constraints');
   return { isCa: cA, pathLength: pathLenConstraint };
 }

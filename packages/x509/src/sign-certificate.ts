@@ -49,7 +49,8 @@ export interface EncodedExtension {
 /** The DER of a certificate over these parts, signed by a P-256 or P-384 key. */
 export function signCertificate(parts: CertificateParts, issuerKey: KeyObject): Uint8Array {
   const algorithm = signatureByCurve[issuerKey.asymmetricKeyDetails?.namedCurve ?? ''];
-  if (issuerKey.type !== 'private' || algorithm === undefined) throw new TypeError('signCertificate: not a P-256 or P-384 private key');
+  if (issuerKey.type !== 'private' || algorithm === undefined)
+    throw new TypeError('signCertificate: not a P-256 or P-384 private key');
   const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: algorithm.oid });
   const tbsCertificate = new TBSCertificate({
     version: Version.v3,
@@ -61,14 +62,18 @@ export function signCertificate(parts: CertificateParts, issuerKey: KeyObject): 
     subjectPublicKeyInfo: AsnConvert.parse(parts.spkiDer, SubjectPublicKeyInfo),
     extensions: new Extensions(parts.extensions.map(toExtension)),
   });
-  const signature = sign(algorithm.hash, new Uint8Array(AsnConvert.serialize(tbsCertificate)), { key: issuerKey, dsaEncoding: 'der' });
+  const signature = sign(algorithm.hash, new Uint8Array(AsnConvert.serialize(tbsCertificate)), {
+    key: issuerKey,
+    dsaEncoding: 'der',
+  });
   return serialize(new Certificate({ tbsCertificate, signatureAlgorithm, signatureValue: arrayBuffer(signature) }));
 }
 
 /** 128 random bits (design 6). A random source that gives nothing but zero is broken, and no serial. */
 export function randomSerial(random: Random): Uint8Array {
   const serial = random(limits.certificateSerialBytes);
-  if (serial.length !== limits.certificateSerialBytes || serial.every((byte) => byte === 0)) throw new RollcallError('internal');
+  if (serial.length !== limits.certificateSerialBytes || serial.every((byte) => byte === 0))
+    throw new RollcallError('internal');
   return serial;
 }
 
@@ -80,7 +85,9 @@ export function encodeCommonName(commonName: string): Uint8Array {
 
 export function basicConstraints(options: { readonly isCa: boolean; readonly pathLength?: number }): EncodedExtension {
   const { isCa, pathLength } = options;
-  const value = new BasicConstraints(pathLength === undefined ? { cA: isCa } : { cA: isCa, pathLenConstraint: pathLength });
+  const value = new BasicConstraints(
+    pathLength === undefined ? { cA: isCa } : { cA: isCa, pathLenConstraint: pathLength },
+  );
   return encoded('basicConstraints', true, value);
 }
 

@@ -32,7 +32,10 @@ export type ChainReason =
   | 'signature_algorithm';
 
 /** The path from the leaf to a root, or throws what `refuse` makes of the reason. */
-export function verifyChain(request: ChainRequest, refuse: (reason: ChainReason, cause?: unknown) => Error): VerifiedPath {
+export function verifyChain(
+  request: ChainRequest,
+  refuse: (reason: ChainReason, cause?: unknown) => Error,
+): VerifiedPath {
   const { chain, bundle, trustDomain } = request;
   if (chain.length > limits.certificateChain) throw refuse('chain_too_long');
   const [first, ...rest] = chain;
@@ -81,7 +84,8 @@ function readLink(der: Uint8Array, refuse: (cause: unknown) => Error): Link {
 function isIssuedBy(subject: Link, issuer: Link): boolean {
   const keyId = subject.parsed.authorityKeyId;
   if (!equalBytes(subject.parsed.issuerDer, issuer.parsed.subjectDer)) return false;
-  if (keyId !== undefined && issuer.parsed.subjectKeyId !== undefined && !equalBytes(keyId, issuer.parsed.subjectKeyId)) return false;
+  if (keyId !== undefined && issuer.parsed.subjectKeyId !== undefined && !equalBytes(keyId, issuer.parsed.subjectKeyId))
+    return false;
   return isSignedBy(subject.native, issuer.native);
 }
 
@@ -95,8 +99,14 @@ function isSignedBy(subject: X509Certificate, issuer: X509Certificate): boolean 
 }
 
 /** RFC 5280 §6.1.4 (k) to (n), and X509-SVID §4.1: an authority with an id carries that of its trust domain. */
-function assertAuthority(issuer: ParsedCertificate, issuersBelow: number, trustDomain: string, refuse: (reason: ChainReason) => Error): void {
-  if (!issuer.isCa || !issuer.critical.has('basicConstraints') || !issuer.keyUsage.has('keyCertSign')) throw refuse('issuer_not_authority');
+function assertAuthority(
+  issuer: ParsedCertificate,
+  issuersBelow: number,
+  trustDomain: string,
+  refuse: (reason: ChainReason) => Error,
+): void {
+  if (!issuer.isCa || !issuer.critical.has('basicConstraints') || !issuer.keyUsage.has('keyCertSign'))
+    throw refuse('issuer_not_authority');
   if (issuer.pathLength !== undefined && issuersBelow > issuer.pathLength) throw refuse('issuer_path_length');
   const isOfDomain = issuer.uris.every((uri) => uri === trustDomainId(trustDomain)) && issuer.uris.length <= 1;
   if (!isOfDomain) throw refuse('issuer_trust_domain');
