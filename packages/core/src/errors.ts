@@ -120,6 +120,7 @@ const rows = {
   leave_unknown: [400, 2, '--leave names hosts that are not on the roll.', 'See `rollcall host list`.'],
   window_open: [409, 3, 'The old version still verifies.', 'Wait until the window closes, shorten it with `rollcall rotation cut`, or use `rollcall rotation retire --now`.'],
   window_not_shortened: [409, 3, 'A window can only be shortened.', 'Choose a time before the one at which it closes.'],
+  no_current_version: [409, 3, 'The secret has no version yet.', 'Make one with `rollcall secret create`, or import one.'],
   no_previous_version: [409, 3, 'There is no previous version.', 'Nothing to retire or to cut.'],
   empty_roll: [409, 3, 'There is no host on the roll, and a pass over nothing is not readiness.', 'Add a host first.'],
   hub_time_jumped: [503, 3, 'The clock of the hub jumped forward; nothing is opened or issued until a person has looked.', 'Set the clock right, then `rollcall hub accept-time`.'],

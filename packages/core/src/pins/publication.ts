@@ -1,5 +1,6 @@
 /** What publishing a wrap key does: the table of design 3 as one table. Pure; whoever calls it does what it says. */
 
+import assert from 'node:assert/strict';
 import { limits } from '../limits.ts';
 import { type Fingerprint, type HeldPins, livePendings, type NewPin } from './pin.ts';
 
@@ -206,7 +207,8 @@ function takeFirstUse(_held: HeldPins, published: Fingerprint): PublicationDecis
 
 /** While an operator's approval of another key stands, a proof by the pin it is to replace moves nothing. */
 function takeContinued(held: HeldPins, published: Fingerprint): PublicationDecision {
-  if (held.pin.state !== 'pinned' || held.approved !== null) return pend(held, published);
+  assert(held.pin.state === 'pinned');
+  if (held.approved !== null) return pend(held, published);
   const { anchor, fingerprint: previous } = held.pin;
   return take({ fingerprint: published, anchor, previous, raisesLife: false }, null);
 }
@@ -255,7 +257,7 @@ function notePrevious(held: HeldPins, published: Fingerprint): PublicationDecisi
 
 /** Another key than the pin. Ten thousand of them cost four rows and four alerts. */
 function pend(held: HeldPins, published: Fingerprint): PublicationDecision {
-  if (held.pin.state !== 'pinned') return answerUnavailable();
+  assert(held.pin.state === 'pinned');
   const challenges = held.pin.fingerprint;
   const answer = standing(held, 'pending');
   const pendings = livePendings(held);

@@ -4,7 +4,7 @@ import { RollcallError } from '../errors.ts';
 import type { Gate } from './gate.ts';
 import { coverLeave } from './leave.ts';
 import { type Phase, phases, type Rotation } from './phases.ts';
-import type { RollHost } from './roll.ts';
+import type { Sweep } from './sweep.ts';
 
 /**
  * One step forward. `expectedPhase` is the phase that the operator saw: of two who advance at once, one is told.
@@ -30,7 +30,7 @@ export function decideRollback(rotation: Rotation, nowMs: number): Rotation {
 }
 
 /** `rotation leave ID NAME…`, later than at the start. */
-export function decideLeave(rotation: Rotation, names: readonly string[], hosts: readonly RollHost[]): Rotation {
+export function decideLeave(rotation: Rotation, names: readonly string[], sweep: Sweep): Rotation {
   if (phases[rotation.phase].next === null) throw new RollcallError('rotation_moved_on', { phase: rotation.phase });
-  return { ...rotation, left: coverLeave({ leave: names, leftBefore: rotation.left }, [], hosts, 'would_strand') };
+  return { ...rotation, left: coverLeave({ leave: names, left: rotation.left }, [], sweep.roll, 'would_strand') };
 }

@@ -26,7 +26,7 @@ export {
   type StoredHubTime,
   startHubTime,
 } from './hub-time.ts';
-export { coverLeave } from './leave.ts';
+export { coverLeave, type LeaveNames } from './leave.ts';
 export {
   isRunning,
   type Phase,
@@ -42,11 +42,10 @@ export {
   type CutRequest,
   decideCut,
   decideRetire,
-  type LeaveState,
   type RetireDecision,
   type RetireRequest,
 } from './retire.ts';
 export { hasProven, lacksNothing, type RollHost } from './roll.ts';
-export { decideStart, type StartDecision, type StartRequest, type StartState } from './start.ts';
+export { decideStart, type StartDecision, type StartRequest } from './start.ts';
 export { retireNow, type Sweep, safeToRetire, strandedByRetiring, sweepRoll } from './sweep.ts';
 export { planWave, type Wave, type WavePolicy } from './wave.ts';

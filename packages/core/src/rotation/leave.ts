@@ -2,22 +2,32 @@
 
 import { type ErrorCode, RollcallError } from '../errors.ts';
 
+export interface LeaveNames {
+  /** Named by the operator now. */
+  readonly leave: readonly string[];
+  /** Left before, in the same rotation. */
+  readonly left: readonly string[];
+}
+
 /**
- * Who is left from now on, sorted. The names must cover everyone concerned who was not left before; they may name more
- * hosts of the roll. `code` is thrown, with the names, while they do not.
+ * Everyone who is left from now on, sorted. The names must cover everyone concerned, and may name more hosts of the
+ * roll. While they do not, `code` is thrown with the names that are missing.
  */
 export function coverLeave(
-  names: { readonly leave: readonly string[]; readonly leftBefore: readonly string[] },
+  { leave, left }: LeaveNames,
   concerned: readonly string[],
-  roll: Iterable<{ readonly id: string }>,
+  roll: readonly string[],
   code: ErrorCode,
 ): readonly string[] {
-  const onRoll = new Set<string>();
-  for (const host of roll) onRoll.add(host.id);
-  const unknown = names.leave.filter((name) => !onRoll.has(name));
-  if (unknown.length > 0) throw new RollcallError('leave_unknown', { hosts: [...new Set(unknown)].sort() });
-  const left = new Set([...names.leftBefore, ...names.leave]);
-  const missing = concerned.filter((name) => !left.has(name));
-  if (missing.length > 0) throw new RollcallError(code, { hosts: [...new Set(missing)].sort() });
-  return [...left].sort();
+  const onRoll = new Set(roll);
+  const unknown = leave.filter((name) => !onRoll.has(name));
+  if (unknown.length > 0) throw new RollcallError('leave_unknown', { hosts: sorted(unknown) });
+  const covered = new Set([...left, ...leave]);
+  const missing = concerned.filter((name) => !covered.has(name));
+  if (missing.length > 0) throw new RollcallError(code, { hosts: sorted(missing) });
+  return sorted(covered);
+}
+
+function sorted(names: Iterable<string>): readonly string[] {
+  return [...new Set(names)].sort();
 }

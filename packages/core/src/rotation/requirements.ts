@@ -17,15 +17,13 @@ export type Requirement = (
   nowMs: number,
 ) => readonly Blocker[];
 
-const rolled = [everyHostProven];
-
 const table: Readonly<Record<SecretKind, Partial<Record<Phase, readonly Requirement[]>>>> = {
   // Verifiers are the hub's replicas, callers the hosts.
   master: {
     planned: [],
-    widening: [everyReplicaHoldsBoth],
-    rolling: rolled,
-    proving: [...rolled, everyHostAttributed, everyHostPinned, nobodyPresentsOld, windowClosed],
+    widening: [everyReplicaHoldsLive],
+    rolling: [everyHostProven],
+    proving: [everyHostProven, everyHostAttributed, everyHostPinned, nobodyPresentsOld, windowClosed],
     narrowing: [everyHostNarrowed],
   },
   // Probes, counters, digests and references: their rows come with named secrets.
@@ -39,10 +37,17 @@ export function requirementsOf(kind: SecretKind, phase: Phase): readonly Require
   return requirements;
 }
 
-function everyReplicaHoldsBoth(rotation: Rotation, { replicas }: Observations): readonly Blocker[] {
+/** Both versions; the old one only while it verifies, or a hub that was down for the whole window could never go on. */
+function everyReplicaHoldsLive(
+  rotation: Rotation,
+  { replicas, verifyUntilMs }: Observations,
+  _policy: GatePolicy,
+  nowMs: number,
+): readonly Blocker[] {
   if (replicas.length === 0) return [nobody('hub', 'no_live_replica', rotation, 'Start a replica of the hub.')];
+  const wanted = isWindowOpen(verifyUntilMs, nowMs) ? [rotation.from, rotation.to] : [rotation.to];
   return replicas
-    .filter((replica) => !replica.holds.includes(rotation.from) || !replica.holds.includes(rotation.to))
+    .filter((replica) => !wanted.every((version) => replica.holds.includes(version)))
     .map((replica) => ({
       member: replica.id,
       missing: 'replica_holds_both',
@@ -97,10 +102,11 @@ function lacking(
   hintIfLacking: (host: RollHost) => string | null,
 ): readonly Blocker[] {
   if (hosts.length === 0) return [nobody('roll', 'empty_roll', rotation, 'A pass over nothing is not readiness.')];
+  const left = new Set(rotation.left);
   const blockers: Blocker[] = [];
   for (const host of hosts) {
     const hint = hintIfLacking(host);
-    if (hint === null || lacksNothing(host) || rotation.left.includes(host.id)) continue;
+    if (hint === null || lacksNothing(host) || left.has(host.id)) continue;
     blockers.push({ member: host.id, missing, sinceMs: rotation.phaseStartedAtMs, hint });
   }
   return blockers;

@@ -1,21 +1,10 @@
 /** Starting a rotation of the master (design 5, "Start"). */
 
 import { RollcallError } from '../errors.ts';
-import { currentGeneration, type Generation, isWindowOpen, previousGeneration } from './generations.ts';
-import type { HubTime } from './hub-time.ts';
-import { assertTimeTrusted } from './hub-time.ts';
+import { assertTimeTrusted, type HubTime } from './hub-time.ts';
 import { coverLeave } from './leave.ts';
 import { isRunning, type Rotation, type RotationReason } from './phases.ts';
-import type { RollHost } from './roll.ts';
-import { retireNow, type Sweep, strandedByRetiring } from './sweep.ts';
-
-export interface StartState {
-  readonly generations: readonly Generation[];
-  /** The newest rotation of this secret, running or ended; `null` when there was none. */
-  readonly rotation: Rotation | null;
-  /** Every host of the roll. */
-  readonly hosts: readonly RollHost[];
-}
+import { type Sweep, strandedByRetiring } from './sweep.ts';
 
 export interface StartRequest {
   readonly id: string;
@@ -42,31 +31,30 @@ export interface StartDecision {
   readonly withoutUsablePin: readonly string[];
 }
 
-/** Decides a start, or throws `hosts_without_pin`, `rotation_running`, …, with the names. */
-export function decideStart(state: StartState, request: StartRequest, sweep: Sweep, time: HubTime): StartDecision {
+/**
+ * Decides a start, or throws with the names: `hosts_without_pin`, or `rotation_running` when superseding the
+ * rotation before would strand someone. `latest` is the newest rotation of this secret, running or ended.
+ */
+export function decideStart(
+  latest: Rotation | null,
+  request: StartRequest,
+  sweep: Sweep,
+  time: HubTime,
+): StartDecision {
   assertTimeTrusted(time);
-  const current = currentGeneration(state.generations);
-  if (current === null) throw new RollcallError('not_found', { secret: request.secret });
+  if (sweep.currentVersion === null) throw new RollcallError('no_current_version');
   const verifyUntilMs = windowEnd(request, time.nowMs);
-
-  const previous = previousGeneration(state.generations);
-  const overtakes = previous !== null && isWindowOpen(previous.verifyUntilMs, time.nowMs);
-  const stranded = overtakes ? strandedByRetiring(sweep) : [];
-  const leftBefore = overtakes && isRunning(state.rotation) ? state.rotation.left : [];
-  // Superseding retires the older version at this moment, so it takes what `retire --now` takes.
-  if (overtakes && !retireNow(sweep)) {
-    if (sweep.examined === 0) throw new RollcallError('rotation_running', { hosts: [] });
-    coverLeave({ leave: request.leave, leftBefore }, stranded, state.hosts, 'rotation_running');
-  }
-  const unpinned = request.reason === 'leak' ? [] : sweep.withoutUsablePin;
-  const left = coverLeave({ leave: request.leave, leftBefore: [] }, unpinned, state.hosts, 'hosts_without_pin');
-
+  const running = isRunning(latest) ? latest : null;
+  assertMayOvertake(running, request, sweep);
+  // After a leak every hour counts, so hosts that cannot come along are named, not waited for.
+  const concerned = request.reason === 'leak' ? [] : sweep.withoutUsablePin;
+  const left = coverLeave({ leave: request.leave, left: [] }, concerned, sweep.roll, 'hosts_without_pin');
   return {
     rotation: {
       id: request.id,
       secret: request.secret,
-      from: current.version,
-      to: current.version + 1,
+      from: sweep.currentVersion,
+      to: sweep.currentVersion + 1,
       phase: 'widening',
       reason: request.reason,
       startedAtMs: time.nowMs,
@@ -76,10 +64,18 @@ export function decideStart(state: StartState, request: StartRequest, sweep: Swe
       canary: null,
     },
     verifyUntilMs,
-    destroys: previous?.version ?? null,
-    supersedes: isRunning(state.rotation) ? state.rotation.id : null,
+    destroys: sweep.previousVersion,
+    supersedes: running?.id ?? null,
     withoutUsablePin: sweep.withoutUsablePin,
   };
+}
+
+/** A start in an open window retires the older version at this moment (I14), so it takes what `retire --now` takes. */
+function assertMayOvertake(running: Rotation | null, request: StartRequest, sweep: Sweep): void {
+  if (sweep.previousVersion === null || sweep.windowClosed) return;
+  if (sweep.examined === 0) throw new RollcallError('rotation_running', { hosts: [] });
+  const names = { leave: request.leave, left: running?.left ?? [] };
+  coverLeave(names, strandedByRetiring(sweep), sweep.roll, 'rotation_running');
 }
 
 function windowEnd({ narrowByMs, verifyWindowMs, beatMs }: StartRequest, nowMs: number): number {

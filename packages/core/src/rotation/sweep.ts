@@ -27,8 +27,10 @@ const counters: Readonly<Record<Counter, (host: RollHost, current: number | null
 
 /** Every counter is a list of names, in the order of the roll. */
 export interface Sweep extends Readonly<Record<Counter, readonly string[]>> {
-  /** Rows of the registry query that were looked at: all of them. */
+  /** How many rows of the registry query were looked at: all of them. */
   readonly examined: number;
+  /** The id of each. */
+  readonly roll: readonly string[];
   /** Examined, and lacking nothing, so in no counter. */
   readonly evicted: readonly string[];
   /** The sum over all hosts; `pendingPin` names the hosts. */
@@ -54,10 +56,10 @@ export function sweepRoll(hosts: Iterable<RollHost>, generations: readonly Gener
   const previous = previousGeneration(generations);
   const names = Object.fromEntries(counterNames.map((name) => [name, []])) as unknown as Record<Counter, string[]>;
   const evicted: string[] = [];
-  let examined = 0;
+  const roll: string[] = [];
   let pendingPins = 0;
   for (const host of hosts) {
-    examined += 1;
+    roll.push(host.id);
     if (lacksNothing(host)) {
       evicted.push(host.id);
       continue;
@@ -67,7 +69,8 @@ export function sweepRoll(hosts: Iterable<RollHost>, generations: readonly Gener
   }
   return {
     ...names,
-    examined,
+    examined: roll.length,
+    roll,
     evicted,
     pendingPins,
     currentVersion: current,

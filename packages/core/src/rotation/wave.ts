@@ -1,5 +1,6 @@
 /** Waves: which callers switch next while a rotation is rolling (design 5). */
 
+import assert from 'node:assert/strict';
 import { phases, type Rotation } from './phases.ts';
 import { hasProven, lacksNothing, type RollHost } from './roll.ts';
 
@@ -16,6 +17,7 @@ export type Wave =
 
 /** Plans the next wave over every host of the roll. Whoever was switched stays switched. */
 export function planWave(rotation: Rotation, members: readonly RollHost[], policy: WavePolicy): Wave {
+  assert(policy.batch === 'everyone' || policy.batch >= 1, 'a wave has members');
   const wait: Wave = { kind: 'switch', members: [], canary: rotation.canary };
   if (!phases[rotation.phase].switches || rotation.pausedBecause !== null) return wait;
 
