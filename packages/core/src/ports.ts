@@ -58,3 +58,41 @@ export interface Log {
 }
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined | readonly string[]>>;
+
+/** How the peer is judged before a byte is sent to it (design 11). Digests are SHA-256 of a SubjectPublicKeyInfo. */
+export type PeerTrust =
+  /** First contact: the key is one that an operator handed over. */
+  | { readonly kind: 'spki'; readonly spki: readonly Uint8Array[] }
+  /** Afterwards: exact SAN and chain always; a known key stands in for the dates only. */
+  | {
+      readonly kind: 'chain';
+      readonly trustDomain: string;
+      /** Roots in DER. */
+      readonly roots: readonly Uint8Array[];
+      readonly knownSpki: readonly Uint8Array[];
+    };
+
+export interface TransportRequest {
+  /** `https://host[:port]`, without a path. */
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  readonly judge: PeerTrust;
+}
+
+export interface TransportAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/**
+ * Requests to the hub. Rejects with `hub_unreachable`, `hub_timeout`, `hub_untrusted` or `hub_answer_unusable`; an answer
+ * of any status is an answer. Redirects are never followed.
+ */
+export interface Transport {
+  request(request: TransportRequest, signal?: AbortSignal): Promise<TransportAnswer>;
+}
