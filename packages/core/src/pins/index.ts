@@ -35,12 +35,9 @@ export {
 } from './pin.ts';
 export {
   decidePublication,
-  type PinAlert,
-  type PinAnswer,
   type Publication,
-  type PublicationCount,
-  type PublicationDecision,
   type PublicationPolicy,
   type PublishedKey,
   type PublishedWith,
 } from './publication.ts';
+export type { PinAlert, PinAnswer, PublicationCount, PublicationDecision } from './publication-decision.ts';

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { limits } from '../limits.ts';
 import { type Fingerprint, type HeldPins, livePendings, type NewPin } from './pin.ts';
+import type { PinAlert, PinAnswer, PublicationDecision } from './publication-decision.ts';
 
 export type PublishedKey =
   | { readonly state: 'none' }
@@ -26,61 +27,6 @@ export interface PublicationPolicy {
   readonly trustFrozen: boolean;
 }
 
-/** `pin` of the heartbeat answer (design 11). `fingerprint` always names the pin that stands. */
-export interface PinAnswer {
-  readonly state: 'none' | 'not_accepted' | 'pinned' | 'pending' | 'unusable';
-  readonly fingerprint?: Fingerprint;
-}
-
-/** `expected` is what the hub held or had accepted. */
-export interface PinAlert {
-  readonly code: 'pin_challenged' | 'pin_replaced' | 'first_use_other_key';
-  readonly expected: Fingerprint;
-  readonly published: Fingerprint;
-}
-
-export type PublicationCount =
-  | 'agent_too_old'
-  | 'fleet_token'
-  | 'not_accepted'
-  | 'pending_overflow'
-  | 'trust_frozen'
-  | 'unusable_key';
-
-export type PublicationDecision =
-  /** The host is not let in: the constant refusal, or for an enrolment without a usable key that code. Nothing changes. */
-  | { readonly kind: 'refused'; readonly code: 'unauthenticated' | 'malformed_key' }
-  /** 503, nothing changes, an enrolment token stays good. */
-  | { readonly kind: 'unavailable'; readonly because: 'pin_unreadable' | 'trust_frozen' }
-  /** The pin becomes `pin`. */
-  | { readonly kind: 'taken'; readonly pin: NewPin; readonly alert: PinAlert | null; readonly answer: PinAnswer }
-  /** The pin itself, or the one before it, was published: its last-seen is noted. This proves no possession. */
-  | {
-      readonly kind: 'seen';
-      readonly fingerprint: Fingerprint;
-      readonly as: 'pin' | 'previous';
-      readonly answer: PinAnswer;
-    }
-  /** A new pending change is stored, or (`isNew` false) its last-seen is noted. */
-  | {
-      readonly kind: 'pending';
-      readonly fingerprint: Fingerprint;
-      readonly challenges: Fingerprint;
-      readonly isNew: boolean;
-      readonly alert: PinAlert | null;
-      readonly answer: PinAnswer;
-    }
-  /** The key of a host without a pin: remembered as what it shows, for `pin exposure`; not trusted. */
-  | {
-      readonly kind: 'observed';
-      readonly fingerprint: Fingerprint;
-      readonly alert: PinAlert | null;
-      readonly counted: 'not_accepted';
-      readonly answer: PinAnswer;
-    }
-  /** Nothing changes; at most it is counted. */
-  | { readonly kind: 'kept'; readonly counted: PublicationCount | null; readonly answer: PinAnswer };
-
 /** Decides what a publication does. The first row that fits decides. */
 export function decidePublication(
   held: HeldPins,
@@ -97,14 +43,15 @@ export function decidePublication(
     const wanted = [host, holds, published, proof];
     return wanted.every((want, column) => want === '*' || want === facts[column]);
   });
-  const decision = row?.[4](held, keyOf(publication), publication.with) ?? refuse();
+  assert(row !== undefined, `no row for ${facts.join(', ')}`);
+  const decision = row[4](held, keyOf(publication));
   return policy.trustFrozen ? withoutTaking(held, decision, publication.with) : decision;
 }
 
 type Host = 'in' | 'out';
 type Relation = 'nothing' | 'malformed' | 'pin' | 'approved' | 'previous' | 'first-use' | 'other';
 type Proof = 'membership' | 'bearer' | 'enrolment' | 'continuity';
-type Then = (held: HeldPins, published: Fingerprint, proof: PublishedWith) => PublicationDecision;
+type Then = (held: HeldPins, published: Fingerprint) => PublicationDecision;
 type Row = readonly [host: Host | '*', holds: HeldPins['pin']['state'] | '*', Relation | '*', Proof | '*', then: Then];
 
 // biome-ignore format: a table
@@ -154,7 +101,7 @@ function relationOf(held: HeldPins, key: PublishedKey, policy: PublicationPolicy
   if (held.pin.state === 'pinned' && key.fingerprint === held.pin.fingerprint) return 'pin';
   if (key.fingerprint === held.approved) return 'approved';
   if (held.pin.state === 'pinned' && key.fingerprint === held.pin.previous) return 'previous';
-  if (key.fingerprint === held.firstUse && isFirstUseOpen(policy)) return 'first-use';
+  if (held.pin.state === 'none' && key.fingerprint === held.firstUse && isFirstUseOpen(policy)) return 'first-use';
   return 'other';
 }
 
