@@ -1,1 +1,22 @@
-export {};
+#!/usr/bin/env node
+/** `rollcall`: the composition root. */
+import process from 'node:process';
+import { createNodeIo } from './adapters/node-io.ts';
+import type { AgentPackage, HubPackage, Parts } from './optional-package.ts';
+import { runProgram } from './program.ts';
+
+/** Loaded when a verb needs them: a host does not install a database, a laptop no agent (design 2). */
+const parts: Parts = {
+  '@rollcall/hub': async () => (await import('@rollcall/hub')) as unknown as HubPackage,
+  '@rollcall/agent': async () => (await import('@rollcall/agent')) as unknown as AgentPackage,
+};
+
+// `rollcall host list | head` closes the pipe early; that is no failure of the command.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+}
+
+process.exitCode = await runProgram(process.argv.slice(2), createNodeIo(process, parts));

@@ -124,6 +124,29 @@ const rows = {
   no_previous_version: [409, 3, 'There is no previous version.', 'Nothing to retire or to cut.'],
   empty_roll: [409, 3, 'There is no host on the roll, and a pass over nothing is not readiness.', 'Add a host first.'],
   hub_time_jumped: [503, 3, 'The clock of the hub jumped forward; nothing is opened or issued until a person has looked.', 'Set the clock right, then `rollcall hub accept-time`.'],
+
+  // --- Hub: its store, its roll, its secrets (design 2, 3, 8)
+  store_unreadable: [503, 1, 'A row of the store cannot be read: it is damaged, or was not written by this hub.', 'Nothing was changed. Check that the key-encryption key is the one of this database; see `rollcall hub readiness`.'],
+  database_unreadable: [500, 1, 'The database cannot be opened.', 'Check the path, its owner and its modes: `ls -l` on the file that is named.'],
+  database_not_durable: [500, 2, 'SQLite would not keep every commit through a power cut here.', 'It must run with WAL and synchronous=FULL, in version 3.51.3 or newer, on a local disk.'],
+  database_in_use: [409, 1, 'Another hub runs on this database.', 'Stop it first: two hubs on one SQLite file would contradict each other.'],
+  schema_newer: [500, 2, 'The database was written by a newer version of Rollcall.', 'Run that version, or restore a backup that this one made.'],
+  kek_unreadable: [500, 2, 'The key-encryption key cannot be read.', 'Name its file with --kek-file. It holds 32 bytes in base64url and has mode 0600.'],
+  kek_loose_mode: [500, 2, 'Others may read the key-encryption key.', 'Mend it with: chmod 600 FILE'],
+  kek_wrong: [409, 2, 'This is not the key-encryption key of this database.', 'Find the file whose key has the expected fingerprint. Nothing was changed.'],
+  hub_exists: [409, 2, 'There is a hub in this directory already.', 'Start it with `rollcall hub start --dir DIR`, or choose another directory.'],
+  hub_missing: [400, 2, 'There is no hub in this directory.', 'Make one with `rollcall hub init --dir DIR`.'],
+  listen_failed: [500, 1, 'A listener cannot be opened.', 'Something else may hold the address: see `ss -ltnp`.'],
+  host_unknown: [404, 1, 'There is no such host on the roll.', 'See `rollcall host list`; put it on with `rollcall host add`.'],
+  host_exists: [409, 1, 'A host with this id, or one that differs in case only, is on the roll.', 'Choose another id, or `rollcall host reenrol` the one that is there.'],
+  host_suspended: [409, 3, 'The host is suspended.', 'Resume it first.'],
+  host_banned: [409, 3, 'The host was evicted for good.', 'Lift the ban first.'],
+  host_evicted: [409, 1, 'The host was evicted already.', 'Let it back in with `rollcall host reenrol`, or `rollcall host remove` it.'],
+  master_missing: [409, 3, 'There is no master yet.', 'Make one with `rollcall secret create master`, or bring yours: `rollcall secret import master --file F`.'],
+  secret_exists: [409, 1, 'There is a secret of this name already.', 'Replace its value with `rollcall rotation start`.'],
+  secret_kind_unknown: [400, 2, 'Only the secret `master` is managed by this version.', 'Use the name master.'],
+  rotation_unknown: [404, 1, 'There is no such rotation.', 'See `rollcall rotation list`.'],
+  certificates_not_offered: [400, 1, 'This hub does not issue certificates yet.', 'Enrol without a certificate request.'],
 } as const;
 
 export type ErrorCode = keyof typeof rows;

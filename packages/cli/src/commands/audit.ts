@@ -1,0 +1,104 @@
+/** `rollcall audit`: what changed trust or state, who did it, and how it came out. */
+import { limits } from '@rollcall/core/limits';
+import { type AuditRecord, routes } from '@rollcall/wire';
+import type { HubClient } from '../client.ts';
+import { formatClock } from '../output/age.ts';
+import { indented, type View } from '../output/page.ts';
+import { formatTable } from '../output/table.ts';
+import { usageError } from '../usage-error.ts';
+import { defineVerb, type Noun } from '../verb.ts';
+
+interface ListOptions {
+  readonly after?: string;
+  readonly limit?: string;
+  readonly last?: string;
+}
+
+const list = defineVerb<ListOptions>({
+  usage: 'list',
+  summary: 'Show audit records, oldest first',
+  examples: ['rollcall audit list --last 20', 'rollcall audit list --after 1200 --json'],
+  options: [
+    { flags: '--after <seq>', description: 'only records after this number' },
+    { flags: '--limit <n>', description: `at most so many, from there on (default ${limits.auditListRecords})` },
+    { flags: '--last <n>', description: 'only the newest' },
+  ],
+  run: async (context, _args, options) => {
+    const after = wholeNumber('--after', options.after ?? '0', 0);
+    const limit = wholeNumber('--limit', options.limit ?? String(limits.auditListRecords), 1);
+    const last = options.last === undefined ? undefined : wholeNumber('--last', options.last, 1);
+    if (last !== undefined && options.limit !== undefined) throw usageError('--last and --limit exclude each other');
+    const records = await readRecords(
+      context.hub(),
+      after,
+      last === undefined ? limit : Number.POSITIVE_INFINITY,
+      last,
+    );
+    const isCut = last === undefined && records.length === limit;
+    if (isCut) context.progress(`note: ${limit} records shown; the rest begins with --after ${records.at(-1)?.seq}`);
+    return { json: { records }, text: formatRecords(records, context.view) };
+  },
+});
+
+export const auditNoun: Noun = {
+  name: 'audit',
+  summary: 'The record of every change of trust or state',
+  verbs: [list],
+};
+
+/** Page by page, so that no answer grows with the log; of `--last N` only so many are kept. */
+async function readRecords(
+  hub: HubClient,
+  after: number,
+  limit: number,
+  last: number | undefined,
+): Promise<AuditRecord[]> {
+  let records: AuditRecord[] = [];
+  for (let cursor = after; records.length < limit; ) {
+    const pageLimit = Math.min(limits.auditPageRecords, limit - records.length);
+    const { records: page } = await hub.call(routes.listAudit, { query: { after: cursor, limit: pageLimit } });
+    const newest = page.at(-1)?.seq;
+    if (newest === undefined || newest <= cursor) break;
+    records = [...records, ...page].slice(-(last ?? Number.POSITIVE_INFINITY));
+    if (page.length < pageLimit) break;
+    cursor = newest;
+  }
+  return records;
+}
+
+function formatRecords(records: readonly AuditRecord[], view: View): string[] {
+  if (records.length === 0) return ['There are no audit records here.'];
+  const rows = records.map((record) => {
+    const details = Object.entries(record.details).map(
+      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+    );
+    return {
+      cells: [
+        String(record.seq),
+        formatClock(record.at),
+        `${record.actor.id}${record.actor.verified ? '' : '?'}`,
+        record.action,
+        record.target,
+        record.outcome,
+      ],
+      below: details.length === 0 ? [] : indented(details.join(' '), view, 6).map(view.style.dim),
+    };
+  });
+  const columns = [
+    { title: 'SEQ', align: 'right' as const },
+    { title: 'AT' },
+    { title: 'ACTOR', elastic: 8 },
+    { title: 'ACTION', elastic: 12 },
+    { title: 'TARGET', elastic: 8 },
+    { title: 'OUTCOME', elastic: 6 },
+  ];
+  const table = formatTable(columns, rows, view.width);
+  const hasDeclared = records.some((record) => !record.actor.verified);
+  return hasDeclared ? [...table, view.style.dim('? = the actor is declared, not verified')] : table;
+}
+
+function wholeNumber(option: string, text: string, least: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least)) throw usageError(`${option} takes a whole number from ${least} on`);
+  return value;
+}

@@ -1,0 +1,41 @@
+/** `rollcall demo`: the fleet of `npm start`. */
+import { RollcallError } from '@rollcall/core/errors';
+import { usageError } from '../usage-error.ts';
+import { defineVerb } from '../verb.ts';
+
+interface DemoOptions {
+  readonly once?: boolean;
+  readonly hosts?: string;
+  readonly dir?: string;
+  readonly port?: string;
+}
+
+export const demoVerb = defineVerb<DemoOptions>({
+  usage: 'demo',
+  summary: 'Run a hub and a small fleet here, and rotate it live under traffic',
+  examples: ['rollcall demo', 'rollcall demo --once --hosts 8'],
+  options: [
+    { flags: '--once', description: 'end after one rotation' },
+    { flags: '--hosts <n>', description: 'how many hosts' },
+    { flags: '--dir <dir>', description: 'where to keep it; a temporary directory otherwise' },
+    { flags: '--port <n>', description: 'port of the hub; a free one otherwise' },
+  ],
+  run: async (context, _args, { once = false, hosts, dir, port }) => {
+    const demo = await context.io.parts.demo?.();
+    if (demo === undefined) throw new RollcallError('package_missing', { package: 'demo' });
+    const code = await demo.runDemo({
+      once,
+      json: context.global.json === true,
+      ...(hosts === undefined ? {} : { hosts: wholeNumber('--hosts', hosts, 1, 1_000) }),
+      ...(dir === undefined ? {} : { dir }),
+      ...(port === undefined ? {} : { port: wholeNumber('--port', port, 0, 65_535) }),
+    });
+    return { json: undefined, text: [], exit: code };
+  },
+});
+
+function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least && value <= most)) throw usageError(`${option} takes a whole number from ${least} to ${most}`);
+  return value;
+}

@@ -1,0 +1,178 @@
+/** `rollcall host`: the roll. */
+import { parseHostId } from '@rollcall/core/keys';
+import { type AddHostAnswer, type AddHostBody, type HostChangeAnswer, routes } from '@rollcall/wire';
+import { formatInstant } from '../output/age.ts';
+import { formatHost, formatHosts } from '../output/hosts.ts';
+import { type View, wrap } from '../output/page.ts';
+import { durationOption } from '../time-option.ts';
+import { usageError } from '../usage-error.ts';
+import { defineVerb, type Noun, yesOption } from '../verb.ts';
+
+interface AddOptions {
+  readonly reach?: 'push' | 'pull';
+  readonly address?: string;
+  readonly existing?: boolean;
+  readonly tokenLife?: string;
+}
+
+interface YesOptions {
+  readonly yes?: boolean;
+}
+
+const tokenLifeOption = {
+  flags: '--token-life <duration>',
+  description: 'how long the token is good (1h, at most 7d)',
+};
+
+const add = defineVerb<AddOptions>({
+  usage: 'add <host>',
+  summary: 'Put a host on the roll, and print its enrolment token once',
+  examples: [
+    'rollcall host add agent-7',
+    'rollcall host add agent-8 --reach push --address 10.0.0.8:7444 --token-life 24h',
+    'rollcall host add agent-9 --existing        (a host of an older fleet: no token)',
+  ],
+  options: [
+    {
+      flags: '--reach <kind>',
+      description: 'pull: only the host opens connections (default); push: the hub may call it',
+      choices: ['push', 'pull'],
+    },
+    { flags: '--address <host:port>', description: 'where the hub calls it' },
+    { flags: '--existing', description: 'it derives its keys from the fleet’s master already' },
+    tokenLifeOption,
+  ],
+  run: async (context, [id], { reach, address, existing, tokenLife }) => {
+    const host = parseHostId(id);
+    if (existing === true && tokenLife !== undefined)
+      throw usageError('--existing makes no token, so it has no life', 'Leave out --token-life.');
+    const body: AddHostBody = {
+      host,
+      ...(reach === undefined ? {} : { reach }),
+      ...(address === undefined ? {} : { address }),
+      ...(existing === true ? { existing } : {}),
+      ...tokenLifeOf(tokenLife),
+    };
+    const answer = await context.hub().call(routes.addHost, { body });
+    const text =
+      answer.token === undefined
+        ? formatExisting(answer, context.view)
+        : formatToken('is on the roll', answer, context.view);
+    return { json: answer, text };
+  },
+});
+
+const reenrol = defineVerb<{ readonly tokenLife?: string }>({
+  usage: 'reenrol <host>',
+  summary: 'Issue a new enrolment token: redeeming it replaces the host’s pin and keys',
+  examples: ['rollcall host reenrol agent-7'],
+  options: [tokenLifeOption],
+  run: async (context, [id], { tokenLife }) => {
+    const host = parseHostId(id);
+    const answer = await context.hub().call(routes.reenrolHost, { params: { host }, body: tokenLifeOf(tokenLife) });
+    return { json: answer, text: formatToken('may enrol again', answer, context.view) };
+  },
+});
+
+const list = defineVerb({
+  usage: 'list',
+  summary: 'Show the roll',
+  examples: ['rollcall host list', "rollcall host list --json | jq -r '.hosts[] | select(.fresh | not) | .id'"],
+  run: async (context) => {
+    const answer = await context.hub().call(routes.listHosts);
+    return { json: answer, text: formatHosts(answer.hosts, context.view) };
+  },
+});
+
+const show = defineVerb({
+  usage: 'show <host>',
+  summary: 'Show everything about one host',
+  examples: ['rollcall host show agent-7'],
+  run: async (context, [id]) => {
+    const answer = await context.hub().call(routes.showHost, { params: { host: parseHostId(id) } });
+    return { json: answer, text: formatHost(answer, context.view) };
+  },
+});
+
+const evict = defineVerb<YesOptions & { readonly ban?: boolean }>({
+  usage: 'evict <host>',
+  summary: 'End every credential of a host at once; it stays on the roll',
+  examples: ['rollcall host evict agent-7', 'rollcall host evict agent-7 --ban --yes'],
+  options: [{ flags: '--ban', description: 'it may not enrol again either' }, yesOption],
+  run: async (context, [id], options) => {
+    const host = parseHostId(id);
+    await context.confirm(`Evict ${host}? Its pin, keys and tokens die at once.`, options);
+    context.progress(`evicting ${host} …`);
+    const answer = await context
+      .hub()
+      .call(routes.evictHost, { params: { host }, body: options.ban === true ? { ban: true } : {} });
+    const next = options.ban === true ? [] : [`It may enrol again: rollcall host reenrol ${host}`];
+    return { json: answer, text: [`${host} is evicted.`, ...formatHeld(answer, context.view), ...next] };
+  },
+});
+
+const remove = defineVerb<YesOptions>({
+  usage: 'remove <host>',
+  summary: 'Take a host off the roll, with its pin and keys',
+  examples: ['rollcall host remove agent-7', 'rollcall host remove agent-7 --yes'],
+  options: [yesOption],
+  run: async (context, [id], options) => {
+    const host = parseHostId(id);
+    await context.confirm(
+      `Remove ${host} from the roll? Its pin and keys go with it, and nothing counts it any more.`,
+      options,
+    );
+    const answer = await context.hub().call(routes.removeHost, { params: { host } });
+    return { json: answer, text: [`${host} is off the roll.`, ...formatHeld(answer, context.view)] };
+  },
+});
+
+export const hostNoun: Noun = {
+  name: 'host',
+  summary: 'The roll: every host, whatever its state',
+  verbs: [add, list, show, reenrol, evict, remove],
+};
+
+function tokenLifeOf(text: string | undefined): { tokenLifeMs?: number } {
+  return text === undefined ? {} : { tokenLifeMs: durationOption('--token-life', text) };
+}
+
+function formatToken(what: string, answer: AddHostAnswer, view: View): string[] {
+  return [
+    `${view.style.bold(answer.host)} ${what}, life ${answer.life}.`,
+    `Its enrolment token, shown this once, good until ${formatInstant(answer.expiresAt ?? null, view.nowMs)}:`,
+    '',
+    answer.token ?? '',
+    '',
+    'On the host, as root; paste the token, then Ctrl-D:',
+    '  umask 077; cat > /run/rollcall-token',
+    '  rollcall agent start --state /var/lib/rollcall-agent \\',
+    '    --enrol /run/rollcall-token',
+  ];
+}
+
+function formatExisting(answer: AddHostAnswer, view: View): string[] {
+  return [
+    `${view.style.bold(answer.host)} is on the roll as active, life ${answer.life}, without a pin.`,
+    ...wrap(
+      'It is known by what it derives from the master. On the host, with the hub-root file that `rollcall hub status` prints:',
+      view.width,
+    ),
+    '  rollcall agent start --state /var/lib/rollcall-agent --hub https://HUB:7443 \\',
+    `    --host ${answer.host} --life ${answer.life} \\`,
+    '    --hub-root-file /etc/rollcall/hub-root.json --master-file /etc/rollcall/master',
+    ...wrap(
+      'Nothing is sealed to it before it has a pin: `rollcall host reenrol`, or first use (`rollcall pin exposure`).',
+      view.width,
+    ),
+  ];
+}
+
+function formatHeld(answer: HostChangeAnswer, view: View): string[] {
+  if (answer.heldSecrets.length === 0) return [];
+  const names = answer.heldSecrets.join(', ');
+  return wrap(
+    `It held ${names}, which others hold too: what it knows of that ends with a rotation (rollcall rotation start ${answer.heldSecrets[0]} --reason leak).`,
+    view.width,
+  );
+}

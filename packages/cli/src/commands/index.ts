@@ -1,0 +1,11 @@
+/** Every noun, in the order of `--help`. */
+import type { Noun } from '../verb.ts';
+import { agentNoun } from './agent.ts';
+import { auditNoun } from './audit.ts';
+import { hostNoun } from './host.ts';
+import { hubNoun } from './hub.ts';
+import { pinNoun } from './pin.ts';
+import { rotationNoun } from './rotation.ts';
+import { secretNoun } from './secret.ts';
+
+export const nouns: readonly Noun[] = [hubNoun, agentNoun, hostNoun, pinNoun, secretNoun, rotationNoun, auditNoun];

@@ -1,0 +1,171 @@
+/** `rollcall rotation`: a walk that refuses each step whose evidence is missing. */
+import { errorTable, isRollcallError, type RollcallError } from '@rollcall/core/errors';
+import { parseHostId, parseSecretName } from '@rollcall/core/keys';
+import { type RotationStatus, routes, type StartRotationBody } from '@rollcall/wire';
+import { formatGate, formatRotation, formatRotations, formatThief, walk } from '../output/rotation.ts';
+import { durationOption, timeOption } from '../time-option.ts';
+import { usageError } from '../usage-error.ts';
+import { type Context, defineVerb, type Noun, type Result, yesOption } from '../verb.ts';
+import { watchRotation } from '../watch-rotation.ts';
+
+interface StartOptions {
+  readonly reason?: 'planned' | 'leak';
+  readonly leave?: readonly string[];
+  readonly narrowBy?: string;
+}
+
+interface WatchOptions {
+  readonly timeout?: string;
+  readonly until?: string;
+}
+
+interface RetireOptions {
+  readonly now?: boolean;
+  readonly leave?: readonly string[];
+  readonly yes?: boolean;
+}
+
+const leaveOption = {
+  flags: '--leave <host...>',
+  description: 'go on without these hosts; recorded, and shown for ever',
+};
+
+const start = defineVerb<StartOptions>({
+  usage: 'start <secret>',
+  summary: 'Draw a new version and begin to roll it out',
+  examples: [
+    'rollcall rotation start master',
+    'rollcall rotation start master --leave agent-9 agent-12',
+    'rollcall rotation start master --reason leak --narrow-by 2h',
+  ],
+  options: [
+    { flags: '--reason <reason>', description: 'why (planned)', choices: ['planned', 'leak'] },
+    leaveOption,
+    { flags: '--narrow-by <time>', description: 'with --reason leak: when the old version stops verifying' },
+  ],
+  run: async (context, [name], { reason, leave, narrowBy }) => {
+    if (narrowBy !== undefined && reason !== 'leak')
+      throw usageError('--narrow-by belongs to --reason leak', 'A planned rotation keeps its window.');
+    const body: StartRotationBody = {
+      secret: parseSecretName(name),
+      ...(reason === undefined ? {} : { reason }),
+      ...(leave === undefined ? {} : { leave: leave.map(parseHostId) }),
+      ...(narrowBy === undefined ? {} : { narrowBy: timeOption('--narrow-by', narrowBy, context.view.nowMs) }),
+    };
+    const status = await context.hub().call(routes.startRotation, { body });
+    const thief = status.rotation.reason === 'leak' ? ['', ...formatThief(status, context.view)] : [];
+    return { json: status, text: [...formatRotation(status, context.view), ...thief] };
+  },
+});
+
+const list = defineVerb({
+  usage: 'list',
+  summary: 'Show rotations, newest first',
+  examples: ['rollcall rotation list'],
+  run: async (context) => {
+    const answer = await context.hub().call(routes.listRotations);
+    return { json: answer, text: formatRotations(answer.rotations, context.view) };
+  },
+});
+
+const status = defineVerb({
+  usage: 'status [id]',
+  summary: 'Show where a rotation is and what holds it up; ID may be a secret, master when left out',
+  examples: ['rollcall rotation status', "rollcall rotation status master --json | jq '.gate.blockers'"],
+  run: async (context, [id]) => {
+    const answer = await show(context, id);
+    return { json: answer, text: formatRotation(answer, context.view) };
+  },
+});
+
+const watch = defineVerb<WatchOptions>({
+  usage: 'watch [id]',
+  summary: 'Follow a rotation until it is done; exits 3 when it does not get there',
+  examples: ['rollcall rotation watch', 'rollcall rotation watch master --until narrowing --timeout 15m'],
+  options: [
+    { flags: '--until <phase>', description: 'stop when it is that far (done)', choices: walk.slice(1) },
+    { flags: '--timeout <duration>', description: 'give up after so long' },
+  ],
+  run: (context, [id], { until, timeout }) =>
+    watchRotation(context, {
+      read: () => show(context, id),
+      until: until ?? 'done',
+      timeoutMs: timeout === undefined ? undefined : durationOption('--timeout', timeout),
+    }),
+});
+
+const advance = defineVerb<{ readonly from?: string }>({
+  usage: 'advance [id]',
+  summary: 'Go on to the next phase, if its gate is open; exits 3 with what is missing when it is not',
+  examples: ['rollcall rotation advance', 'rollcall rotation advance master --from rolling'],
+  options: [
+    {
+      flags: '--from <phase>',
+      description: 'only if it is in this phase still: of two who advance, one is told',
+      choices: walk.slice(0, -1),
+    },
+  ],
+  run: async (context, [id], { from }) => {
+    const body = from === undefined ? {} : { from: from as RotationStatus['rotation']['phase'] };
+    return orWhatBlocks(context, id, async () => {
+      const answer = await context.hub().call(routes.advanceRotation, { params: { id: id ?? 'master' }, body });
+      return { json: answer, text: formatRotation(answer, context.view) };
+    });
+  },
+});
+
+const retire = defineVerb<RetireOptions>({
+  usage: 'retire [id]',
+  summary: 'Destroy the old version for good; exits 3 with what blocks it',
+  examples: ['rollcall rotation retire', 'rollcall rotation retire master --now --leave agent-9 --yes'],
+  options: [
+    { flags: '--now', description: 'also while its window is open, if nobody would be stranded' },
+    leaveOption,
+    yesOption,
+  ],
+  run: async (context, [id], options) => {
+    const { now = false, leave = [] } = options;
+    const body = { now, leave: leave.map(parseHostId) };
+    const target = id ?? 'master';
+    await context.confirm(
+      `Retire the old version of ${target}? Its value is destroyed${now ? ', and whoever still presents it is cut off' : ''}.`,
+      options,
+    );
+    return orWhatBlocks(context, id, async () => {
+      const answer = await context.hub().call(routes.retireRotation, { params: { id: target }, body });
+      return {
+        json: answer,
+        text: [
+          `Version ${answer.rotation.from} of ${answer.rotation.secret} is retired.`,
+          ...formatRotation(answer, context.view),
+        ],
+      };
+    });
+  },
+});
+
+export const rotationNoun: Noun = {
+  name: 'rotation',
+  summary: 'Rotate a secret so that nobody notices',
+  verbs: [start, list, status, watch, advance, retire],
+};
+
+function show(context: Context, id: string | undefined): Promise<RotationStatus> {
+  return context.hub().call(routes.showRotation, { params: { id: id ?? 'master' } });
+}
+
+/** A refusal with exit 3 comes with the rotation as it stands: what is wrong is the output (design 8). */
+async function orWhatBlocks(context: Context, id: string | undefined, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isRollcallError(error) || errorTable[error.code].exit !== 3) throw error;
+    return blocked(context, error, await show(context, id).catch(() => undefined));
+  }
+}
+
+function blocked(context: Context, failure: RollcallError, stands: RotationStatus | undefined): Result {
+  if (stands === undefined) throw failure;
+  const text = failure.code === 'gate_closed' ? formatGate(stands, context.view) : formatRotation(stands, context.view);
+  return { json: stands, text, exit: 3, failure };
+}

@@ -1,0 +1,62 @@
+/** An error as a command reports it: `code: message`, facts, a hint, and the exit code of its row (design 8). */
+import { type ErrorDetails, errorTable, isRollcallError, RollcallError } from '@rollcall/core/errors';
+import { remoteRefusal } from './client.ts';
+import { formatFields, type View } from './output/page.ts';
+import { printable } from './output/printable.ts';
+import type { Cell } from './output/table.ts';
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly details: ErrorDetails;
+  readonly exit: 1 | 2 | 3;
+}
+
+/** What is not a `RollcallError` is a fault of this program: its text may hold anything, so it is not repeated. */
+export function describeFailure(thrown: unknown): Failure {
+  const error = isRollcallError(thrown) ? thrown : new RollcallError('internal', {}, { cause: thrown });
+  const row = errorTable[error.code];
+  const remote = remoteRefusal(error);
+  const { hint, reason, ...details } = error.details;
+  return {
+    code: remote?.code ?? error.code,
+    message: withReason(remote?.title ?? row.text, reason),
+    hint: typeof hint === 'string' ? hint : remote?.hint || row.hint,
+    details,
+    exit: row.exit,
+  };
+}
+
+export function failureJson(failure: Failure): { code: string; message: string; hint: string; details: ErrorDetails } {
+  const { code, message, hint, details } = failure;
+  return { code, message, hint, details };
+}
+
+/** For standard error: the line that is quoted in a ticket, and what to do. */
+export function formatFailure(failure: Failure, view: View, parts: { readonly details: boolean }): string[] {
+  const facts = parts.details ? detailFields(failure) : [];
+  return [
+    `${view.style.bad(printable(failure.code))}: ${printable(failure.message)}`,
+    ...formatFields([...facts, ['hint', failure.hint]], view),
+  ];
+}
+
+/** For standard output, where what is wrong *is* the output (exit 3). */
+export function formatBlocked(failure: Failure, view: View): string[] {
+  const facts = detailFields(failure);
+  return [view.style.warn(printable(failure.message)), ...(facts.length === 0 ? [] : formatFields(facts, view))];
+}
+
+function detailFields(failure: Failure): (readonly [string, Cell])[] {
+  return Object.entries(failure.details).map(([name, value]) => [printable(name), asText(value)]);
+}
+
+function asText(value: ErrorDetails[string]): string {
+  return typeof value === 'object' && value !== null ? value.join(', ') : String(value);
+}
+
+/** `The hub cannot be reached: there is no such socket.` */
+function withReason(text: string, reason: unknown): string {
+  return typeof reason === 'string' ? `${text.replace(/\.$/, '')}: ${reason}.` : text;
+}

@@ -1,0 +1,90 @@
+/** Hub and agent are optional peers: a host does not install a database, a laptop neither (design 2). */
+import { RollcallError } from '@rollcall/core/errors';
+import type { AgentStatusAnswer } from '@rollcall/wire';
+import type { Io } from './ports.ts';
+
+export interface HubPackage {
+  initHub(options: {
+    readonly dir: string;
+    readonly listen?: string;
+    readonly trustDomain?: string;
+    readonly kekFile?: string;
+  }): Promise<{
+    readonly dir: string;
+    readonly kekFile: string;
+    readonly hubRootFile: string;
+    readonly hubRoot: object;
+    readonly offlineKeyFile: string;
+    readonly operatorSocket: string;
+    readonly listen: string;
+  }>;
+  runHub(options: {
+    readonly dir: string;
+    readonly kekFile?: string;
+    readonly listen?: string;
+    readonly beat?: number;
+    readonly metrics?: string;
+    readonly logLevel?: string;
+  }): Promise<void>;
+}
+
+export interface AgentPackage {
+  runAgent(options: {
+    readonly stateDir: string;
+    /** Path of the token, or `-`. */
+    readonly enrol?: string;
+    readonly hub?: string;
+    readonly host?: string;
+    readonly hubRootFile?: string;
+    readonly masterFile?: string;
+    readonly life?: number;
+    readonly logLevel?: string;
+  }): Promise<void>;
+  readAgentStatus(stateDir: string): Promise<AgentStatusAnswer>;
+}
+
+export interface DemoPart {
+  /** Writes its output itself, one JSON document where `json`, and returns an exit code. */
+  runDemo(options: {
+    readonly once: boolean;
+    readonly json: boolean;
+    readonly hosts?: number;
+    readonly dir?: string;
+    readonly port?: number;
+  }): Promise<number>;
+}
+
+/** How each part is loaded, by the name under which it is installed. */
+export interface Parts {
+  readonly '@rollcall/hub': () => Promise<HubPackage>;
+  readonly '@rollcall/agent': () => Promise<AgentPackage>;
+  readonly demo?: () => Promise<DemoPart>;
+}
+
+export function loadHub(io: Io): Promise<HubPackage> {
+  return load(io, '@rollcall/hub', io.parts['@rollcall/hub']);
+}
+
+export function loadAgent(io: Io): Promise<AgentPackage> {
+  return load(io, '@rollcall/agent', io.parts['@rollcall/agent']);
+}
+
+/** The package, or `package_missing` with the command that installs it. */
+async function load<T>(io: Io, name: string, part: () => Promise<T>): Promise<T> {
+  try {
+    return await part();
+  } catch (error) {
+    if (!isMissing(error, name)) throw error;
+    throw new RollcallError(
+      'package_missing',
+      { package: name, hint: `npm install ${name}@${io.version}` },
+      { cause: error },
+    );
+  }
+}
+
+/** A package that is there and lacks a part of its own is broken, which is another matter. */
+function isMissing(error: unknown, name: string): boolean {
+  const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
+  return code === 'ERR_MODULE_NOT_FOUND' && (message ?? '').includes(`'${name}'`);
+}

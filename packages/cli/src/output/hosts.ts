@@ -1,0 +1,110 @@
+/** Hosts for a person: the roll as a table, one host as a page. */
+import type { HostRow, ShowHostAnswer } from '@rollcall/wire';
+import { formatAge, formatInstant } from './age.ts';
+import { countOf, formatFields, indented, type View } from './page.ts';
+import { type Cell, formatTable } from './table.ts';
+
+export function formatHosts(hosts: readonly HostRow[], view: View): string[] {
+  if (hosts.length === 0) return ['The roll is empty. Add the first host: rollcall host add agent-1'];
+  const { style } = view;
+  const rows = hosts.map((host) => ({
+    cells: [
+      host.id,
+      statusCell(host, view),
+      host.reach,
+      host.rung ?? '-',
+      { text: formatAge(host.lastSeenAt, view.nowMs), paint: host.fresh ? style.good : style.warn },
+      pinCell(host, view),
+      provenText(host),
+    ],
+    below: host.flags.length === 0 ? [] : indented(host.flags.join(', '), view, 2).map(style.warn),
+  }));
+  const columns = [
+    { title: 'HOST', elastic: 12 },
+    { title: 'STATUS' },
+    { title: 'REACH' },
+    { title: 'RUNG', elastic: 7 },
+    { title: 'SEEN' },
+    { title: 'PIN', elastic: 9 },
+    { title: 'PROVEN', elastic: 8 },
+  ];
+  const fresh = hosts.filter((host) => host.fresh).length;
+  return [...formatTable(columns, rows, view.width), style.dim(`${countOf(hosts.length, 'host')}, ${fresh} fresh`)];
+}
+
+export function formatHost(answer: ShowHostAnswer, view: View): string[] {
+  const { host } = answer;
+  const { style } = view;
+  const from = answer.seenFrom === null ? '' : ` from ${answer.seenFrom}`;
+  const fields: [string, Cell][] = [
+    ['status', statusCell(host, view)],
+    [
+      'seen',
+      {
+        text: `${formatInstant(host.lastSeenAt, view.nowMs)}${from}${host.fresh ? '' : ', stale'}`,
+        paint: host.fresh ? style.good : style.warn,
+      },
+    ],
+    ['life', String(host.life)],
+    ['reach', `${host.reach}${answer.address === null ? '' : ` at ${answer.address}`}`],
+    ['rung', host.rung ?? 'none seen'],
+    ['agent', answer.agentVersion ?? 'unknown'],
+    ['clock', host.skewMs === null ? 'unknown' : `${host.skewMs >= 0 ? '+' : ''}${host.skewMs} ms`],
+    ['added', formatInstant(answer.addedAt, view.nowMs)],
+    [
+      'proven',
+      Object.entries(host.proven)
+        .map(([secret, { version, epoch }]) => `${secret} version ${version} (epoch ${epoch})`)
+        .join(', ') || 'nothing yet',
+    ],
+    ['pin', host.pin === null ? { text: 'none', paint: style.warn } : `anchor ${host.pin.anchor}`],
+    ...(host.pin === null ? [] : ([['', host.pin.fingerprint]] as [string, Cell][])),
+    ...(host.pending
+      ? ([
+          ['pending', { text: `another key claims to be this host: rollcall pin show ${host.id}`, paint: style.bad }],
+        ] as [string, Cell][])
+      : []),
+    ...(host.flags.length === 0
+      ? []
+      : ([['flags', { text: host.flags.join(', '), paint: style.warn }]] as [string, Cell][])),
+  ];
+  return [
+    style.bold(host.id),
+    ...formatFields(fields, view),
+    ...(answer.assignments.length === 0 ? [] : ['', ...formatAssignments(answer, view)]),
+    ...answer.refused.flatMap(({ secret, reason }) =>
+      indented(`it refused ${secret}: ${reason}`, view, 2).map(style.bad),
+    ),
+  ];
+}
+
+function formatAssignments(answer: ShowHostAnswer, view: View): string[] {
+  const rows = answer.assignments.map((row) => ({
+    cells: [
+      row.secret,
+      `${row.wanted.epoch}.${row.wanted.step}`,
+      row.acked === null ? { text: 'nothing', paint: view.style.warn } : `${row.acked.epoch}.${row.acked.step}`,
+      row.accept.join(', '),
+      String(row.present),
+    ],
+  }));
+  const columns = ['ASSIGNED', 'WANTED', 'HELD', 'ACCEPTS', 'PRESENTS'].map((title, at) =>
+    at === 0 ? { title, elastic: 10 } : { title },
+  );
+  return formatTable(columns, rows, view.width);
+}
+
+function statusCell(host: HostRow, { style }: View): Cell {
+  const paint = host.status === 'active' ? style.good : host.status === 'invited' ? style.warn : style.bad;
+  return { text: host.status, paint };
+}
+
+function pinCell(host: HostRow, { style }: View): Cell {
+  if (host.pending) return { text: 'PENDING', paint: style.bad };
+  return host.pin === null ? { text: 'none', paint: style.warn } : host.pin.anchor;
+}
+
+function provenText(host: HostRow): string {
+  const proven = Object.entries(host.proven).map(([secret, { version }]) => `${secret} ${version}`);
+  return proven.length === 0 ? '-' : proven.join(', ');
+}

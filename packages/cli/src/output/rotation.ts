@@ -1,0 +1,155 @@
+/** Rotations for a person: where it is, what holds it up, what to do next, what a thief can still do. */
+import type { BlockerRow, RotationRow, RotationStatus } from '@rollcall/wire';
+import { formatAge, formatClock, formatInstant } from './age.ts';
+import { countOf, firstOf, formatFields, indented, type View, wrap } from './page.ts';
+import { printable } from './printable.ts';
+import { type Cell, formatTable } from './table.ts';
+
+/** The walk as it is drawn; a phase outside of it is named instead. */
+export const walk: readonly string[] = ['planned', 'widening', 'rolling', 'proving', 'narrowing', 'done'];
+
+export function isEnded(phase: string): boolean {
+  return phase === 'done' || !walk.includes(phase);
+}
+
+export function formatRotation(status: RotationStatus, view: View): string[] {
+  const { rotation, progress, retiringHits } = status;
+  const { style } = view;
+  const fields: [string, Cell][] = [
+    ['walk', formatWalk(rotation.phase)],
+    ['started', `${formatInstant(rotation.startedAt, view.nowMs)}, reason: ${rotation.reason}`],
+    ['progress', formatProgress(progress)],
+    ['old version', formatWindow(status, view)],
+    [
+      'still used',
+      retiringHits.count === 0
+        ? 'not seen'
+        : `${countOf(retiringHits.count, 'time')}, last ${formatAge(retiringHits.lastAt, view.nowMs)}`,
+    ],
+    ...(rotation.left.length === 0
+      ? []
+      : ([['left behind', { text: rotation.left.join(', '), paint: style.warn }]] as [string, Cell][])),
+    ...(rotation.pausedBecause === null
+      ? []
+      : ([['paused', { text: rotation.pausedBecause, paint: style.bad }]] as [string, Cell][])),
+    ['id', rotation.id],
+  ];
+  return [
+    style.bold(`${printable(rotation.secret)} ${rotation.from} → ${rotation.to}: ${printable(rotation.phase)}`),
+    ...formatFields(fields, view),
+    ...retiringHits.sources
+      .slice(0, 5)
+      .map(
+        (source) =>
+          `    ${printable(source.host)} from ${printable(source.address)}, ${formatAge(source.at, view.nowMs)}`,
+      ),
+    ...formatGate(status, view),
+  ];
+}
+
+/** What holds the rotation up: each member, what is missing, since when, what to do. */
+export function formatGate({ rotation, gate }: RotationStatus, view: View): string[] {
+  if (isEnded(rotation.phase)) return [];
+  if (gate.open)
+    return [
+      view.style.good(
+        `The gate out of ${printable(rotation.phase)} is open: rollcall rotation advance ${printable(rotation.secret)}`,
+      ),
+    ];
+  return [
+    view.style.warn(
+      `The gate out of ${printable(rotation.phase)} is closed, ${countOf(gate.blockers.length, 'blocker')}:`,
+    ),
+    ...firstOf(gate.blockers, (blocker) => formatBlocker(blocker, view)),
+  ];
+}
+
+export function formatRotations(rotations: readonly RotationRow[], view: View): string[] {
+  if (rotations.length === 0) return ['Nothing was rotated yet. Start: rollcall rotation start master'];
+  const rows = rotations.map((rotation) => ({
+    cells: [
+      rotation.id,
+      rotation.secret,
+      `${rotation.from} → ${rotation.to}`,
+      rotation.pausedBecause === null ? rotation.phase : { text: `${rotation.phase}, paused`, paint: view.style.bad },
+      rotation.reason === 'leak' ? { text: 'leak', paint: view.style.bad } : rotation.reason,
+      formatAge(rotation.startedAt, view.nowMs),
+      rotation.left.length === 0 ? '-' : String(rotation.left.length),
+    ],
+  }));
+  const columns = [
+    { title: 'ID', elastic: 12 },
+    { title: 'SECRET', elastic: 8 },
+    { title: 'VERSION' },
+    { title: 'PHASE', elastic: 9 },
+    { title: 'REASON' },
+    { title: 'STARTED' },
+    { title: 'LEFT', align: 'right' as const },
+  ];
+  return formatTable(columns, rows, view.width);
+}
+
+/** After a leak: rotation starts a clock, it does not close the door (design 5). */
+export function formatThief({ rotation, verifyUntil }: RotationStatus, view: View): string[] {
+  const until =
+    verifyUntil === null ? 'until the hub says otherwise' : `until ${formatInstant(verifyUntil, view.nowMs)}`;
+  const points = [
+    `Nothing of version ${rotation.to}: it was drawn afresh and is sealed to pins that the old ${rotation.secret} cannot replace.`,
+    `Whatever version ${rotation.from} derives, ${until}, and on each host only as long as the host has not come along:`,
+  ];
+  const abilities = [
+    'call a host as the hub, with the commands that the host takes: the worst, and the first to end; each host stops taking them when it applies the new version',
+    'send heartbeats in the name of any host that is not known at a higher rung',
+    'forge sessions, terminals, invites and single sign-on of the fleet',
+  ];
+  return [
+    view.style.warn(`What a thief of ${printable(rotation.secret)} version ${rotation.from} can still do:`),
+    ...points.flatMap((point) => bullet(point, view, 2)),
+    ...abilities.flatMap((ability) => bullet(ability, view, 4)),
+    ...wrap(
+      'Never: pin a host that is invited, replace a pin, or obtain a certificate. Pins that were taken on first use and never confirmed may be the thief’s: see `rollcall pin show HOST`.',
+      view.width,
+    ),
+  ];
+}
+
+/** One line for a log or a pipe. */
+export function formatBrief({ rotation, progress, gate }: RotationStatus): string {
+  const gateText = isEnded(rotation.phase)
+    ? ''
+    : gate.open
+      ? ', gate open'
+      : `, ${countOf(gate.blockers.length, 'blocker')}`;
+  const paused = rotation.pausedBecause === null ? '' : ', paused';
+  return printable(
+    `${rotation.secret} ${rotation.from} → ${rotation.to} ${rotation.phase}: ${formatProgress(progress)}${gateText}${paused}`,
+  );
+}
+
+function formatBlocker(blocker: BlockerRow, view: View): string[] {
+  const since = blocker.since === null ? '' : `, since ${formatAge(blocker.since, view.nowMs).replace(/ ago$/, '')}`;
+  return [
+    ...indented(`${blocker.member}: ${blocker.missing.replaceAll('_', ' ')}${since}`, view, 2),
+    ...indented(blocker.hint, view, 4).map(view.style.dim),
+  ];
+}
+
+function formatProgress({ widened, rolled, proven, total }: RotationStatus['progress']): string {
+  return `widened ${widened}, rolled ${rolled}, proven ${proven} of ${total}`;
+}
+
+function formatWalk(phase: string): string {
+  return walk.includes(phase) ? walk.map((each) => (each === phase ? `[${each}]` : each)).join(' → ') : `[${phase}]`;
+}
+
+function formatWindow({ rotation, verifyUntil }: RotationStatus, view: View): string {
+  if (verifyUntil === null) return `${rotation.from} does not verify`;
+  const isOver = Date.parse(verifyUntil) <= view.nowMs;
+  return `${rotation.from} ${isOver ? 'stopped verifying' : 'verifies until'} ${isOver ? formatInstant(verifyUntil, view.nowMs) : `${formatClock(verifyUntil)} (${formatAge(verifyUntil, view.nowMs)})`}`;
+}
+
+function bullet(text: string, view: View, indent: number): string[] {
+  return indented(text, view, indent + 2).map((line, at) =>
+    at === 0 ? `${' '.repeat(indent)}- ${line.slice(indent + 2)}` : line,
+  );
+}
