@@ -8,17 +8,25 @@ export interface AssignmentSets {
   readonly present: number;
 }
 
+/** What the assignment of one host depends on, beside the rotation. */
+export interface AssignedHost {
+  /** Its turn to present the new version has come (`planWave`). */
+  readonly switched: boolean;
+}
+
 /**
- * The assignment of one host for one secret. It follows from the phase alone, so a host that joins, re-enrols or
- * is re-pinned in any phase gets exactly that phase's. Without a rotation it is the current version only.
- * `switched`: whether this host's turn has come (`planWave`).
+ * The assignment of one host for one secret. It follows from the phase alone, so a host that joins, re-enrols or is
+ * re-pinned in any phase gets exactly that phase's; without a rotation it is the current version only. `oldVerifies`:
+ * whether the window of the old version is open. Once it has closed nobody is given the old one any more, in no phase.
  */
 export function assignmentSets(
   rotation: Rotation | null,
   currentVersion: number,
-  host: { readonly switched: boolean },
+  host: AssignedHost,
+  oldVerifies: boolean,
 ): AssignmentSets {
   if (rotation === null) return { accept: [currentVersion], present: currentVersion };
+  if (!oldVerifies) return { accept: [rotation.to], present: rotation.to };
   const { callerPresents, verifierAccepts } = phases[rotation.phase];
   const side = host.switched ? callerPresents.after : callerPresents.before;
   const accept = rotation.secret === 'master' ? masterAccepts(rotation, side, verifierAccepts) : verifierAccepts;
