@@ -1,1 +1,12 @@
-export {};
+/** The daemon on every host, as a library for the command line, and its pure parts for a simulator. */
+export type { LogLevel } from './adapters/pino-log.ts';
+export type { Actions, AgentEvent, AgentState, Effect, Moment, Ticked } from './agent-state.ts';
+export { describeAgent } from './agent-status.ts';
+export { type LoopPorts, runLoop } from './loop.ts';
+export { type AgentOptions, readAgentStatus, runAgent } from './main.ts';
+export { type AgentFlags, type ReadInput, readGiven } from './read-given.ts';
+export { decideStart, type Given, tokenDigest } from './start.ts';
+export { type DurableState, encodeDurableState, parseDurableState } from './state/durable-state.ts';
+export { type Loaded, loadState, prepareDirectory, type StateDirectory } from './state/load.ts';
+export { createPersist, type InForce, type Persist } from './state/persist.ts';
+export { tick } from './tick.ts';

@@ -1,0 +1,51 @@
+/** What an agent says about itself on its own socket: facts, and what is wrong with what to do about it. No secrets. */
+import { type ErrorCode, errorTable } from '@rollcall/core/errors';
+import type { AgentStatusAnswer, PinState } from '@rollcall/wire';
+import type { AgentState } from './agent-state.ts';
+
+export function describeAgent(state: AgentState): AgentStatusAnswer {
+  const { durable, fleet, lastAnswer } = state;
+  const master = durable.assignments.get('master');
+  return {
+    host: durable.host,
+    life: (master === undefined ? fleet?.life : undefined) ?? durable.life ?? null,
+    fingerprint: durable.wrapKeys[0]?.public.fingerprint ?? '',
+    held: Object.fromEntries([...durable.assignments].map(([secret, { epoch, step }]) => [secret, { epoch, step }])),
+    hubReachable: state.hubReachable,
+    problems: problemCodes(state).map((code) => ({ code, hint: errorTable[code].hint })),
+    presents:
+      master === undefined && fleet === undefined ? null : { secret: 'master', version: presentedVersion(state) },
+    pin: lastAnswer?.pin ?? null,
+    lastAnswerAt: lastAnswer === undefined ? null : new Date(lastAnswer.wallMs).toISOString(),
+    heartbeats: Object.fromEntries(state.heartbeats),
+  };
+}
+
+/** `null` where it is derived from the master of an older fleet, whose version only the hub knows. */
+function presentedVersion({ durable, bearer }: AgentState): number | null {
+  const master = durable.assignments.get('master');
+  if (master === undefined) return null;
+  const other = master.accept.find(({ version }) => version !== master.present);
+  return bearer.otherUntilMs !== undefined && other !== undefined ? other.version : master.present;
+}
+
+/** The worst first; each once. */
+function problemCodes(state: AgentState): readonly ErrorCode[] {
+  const codes: (ErrorCode | undefined)[] = [
+    state.diskProblem,
+    state.problem,
+    state.enrolmentRefused ? 'enrolment_refused' : undefined,
+    ...[...state.refused.values()].map(({ reason }) => reason),
+    state.lastAnswer === undefined ? undefined : pinProblems[state.lastAnswer.pin],
+    ...state.warnings,
+  ];
+  return [...new Set(codes.filter((code) => code !== undefined))];
+}
+
+const pinProblems: Readonly<Record<PinState, ErrorCode | undefined>> = {
+  pinned: undefined,
+  none: 'pin_missing',
+  not_accepted: 'pin_missing',
+  pending: 'pin_contested',
+  unusable: 'pin_unusable',
+};

@@ -1,0 +1,91 @@
+/** The three requests that an agent makes. No bearer is in one that goes to a peer known by its key alone (design 11). */
+import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
+import { encodeToken, type SecretBytes } from '@rollcall/core/keys';
+import { limits } from '@rollcall/core/limits';
+import type { PeerTrust, TransportRequest } from '@rollcall/core/ports';
+import { type EnrolBody, type HeartbeatBody, routes } from '@rollcall/wire';
+import type { AgentState, Moment } from './agent-state.ts';
+import type { DurableState, PendingEnrolment } from './state/durable-state.ts';
+import { AGENT_VERSION } from './version.ts';
+
+export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>, now: Moment): TransportRequest {
+  const { durable } = state;
+  const body: HeartbeatBody = {
+    instance: encodeBase64url(state.instance),
+    seq: state.seq,
+    host: durable.host,
+    wrapKey: publishedWrapKey(durable),
+    held: Object.fromEntries([...durable.assignments].map(([secret, { epoch, step }]) => [secret, { epoch, step }])),
+    refused: [...state.refused].slice(0, limits.refusalsPerBeat).map(([secret, { reason }]) => ({ secret, reason })),
+    agent: { version: AGENT_VERSION },
+    startup: state.startup,
+    sentAt: new Date(now.wallMs).toISOString(),
+  };
+  return {
+    ...post(hubAddress(state, durable.hubs), routes.heartbeat.path, body),
+    headers: {
+      ...jsonHeaders,
+      authorization: `Bearer ${encodeToken('rcb', key.reveal())}`,
+      'x-rollcall-host': durable.host,
+    },
+    judge: chainTrust(durable),
+  };
+}
+
+export function enrolRequest(state: AgentState, enrolment: PendingEnrolment): TransportRequest {
+  const body: EnrolBody = {
+    host: state.durable.host,
+    wrapKey: publishedWrapKey(state.durable),
+    instance: encodeBase64url(enrolment.instance),
+    proof: encodeBase64url(enrolment.proof),
+  };
+  return {
+    ...post(hubAddress(state, enrolment.hubs), routes.enrol.path, body),
+    headers: jsonHeaders,
+    judge: { kind: 'spki', spki: enrolment.spki },
+  };
+}
+
+/** First contact of a host of an older fleet: the bundle is public, and the key that serves it is the one in its file. */
+export function trustBundleRequest(state: AgentState): TransportRequest {
+  return {
+    url: hubAddress(state, state.durable.hubs),
+    method: 'GET',
+    path: routes.trustBundle.path,
+    headers: { accept: 'application/json', 'user-agent': USER_AGENT },
+    judge: { kind: 'spki', spki: state.durable.knownSpki },
+  };
+}
+
+const USER_AGENT = `rollcall-agent/${AGENT_VERSION}`;
+const jsonHeaders = {
+  accept: 'application/json',
+  'content-type': 'application/json',
+  'user-agent': USER_AGENT,
+} as const;
+
+function post(
+  url: string,
+  path: string,
+  body: EnrolBody | HeartbeatBody,
+): Pick<TransportRequest, 'url' | 'method' | 'path'> & { body: Uint8Array } {
+  return { url, method: 'POST', path, body: utf8(JSON.stringify(body)) };
+}
+
+/** Published in every beat (design 3): the first, since a second one is not a pin yet. */
+function publishedWrapKey({ wrapKeys }: DurableState): { readonly suite: string; readonly public: string } {
+  const [published] = wrapKeys;
+  if (published === undefined) throw new TypeError('a state without a wrap key');
+  return { suite: published.public.suite, public: encodeBase64url(published.public.bytes) };
+}
+
+function hubAddress({ hubs: given, hubIndex }: AgentState, stored: readonly string[]): string {
+  const hubs = given ?? stored;
+  const address = hubs[hubIndex % hubs.length];
+  if (address === undefined) throw new TypeError('a state without a hub');
+  return address;
+}
+
+function chainTrust({ trustDomain, roots, knownSpki }: DurableState): PeerTrust {
+  return { kind: 'chain', trustDomain, roots, knownSpki };
+}

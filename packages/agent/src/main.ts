@@ -1,0 +1,111 @@
+/** The composition root of the agent: builds the ports, takes the state directory, and runs until it is told to stop. */
+import { errorTable } from '@rollcall/core/errors';
+import type { Log } from '@rollcall/core/ports';
+import type { AgentStatusAnswer } from '@rollcall/wire';
+import { lockDirectory } from './adapters/directory-lock.ts';
+import { createPinoLog, type LogLevel } from './adapters/pino-log.ts';
+import { readInputFile } from './adapters/read-input-file.ts';
+import { askStatus, serveStatus } from './adapters/status-socket.ts';
+import { createSystemClock } from './adapters/system-clock.ts';
+import { resolveDirectory, systemFiles } from './adapters/system-files.ts';
+import { systemRandom } from './adapters/system-random.ts';
+import { createTlsTransport } from './adapters/tls-transport.ts';
+import type { AgentState } from './agent-state.ts';
+import { describeAgent } from './agent-status.ts';
+import { runLoop } from './loop.ts';
+import { type AgentFlags, type ReadGiven, readGiven } from './read-given.ts';
+import { decideStart } from './start.ts';
+import { loadState, prepareDirectory } from './state/load.ts';
+import { createPersist } from './state/persist.ts';
+
+export interface AgentOptions extends AgentFlags {
+  readonly stateDir: string;
+  readonly logLevel?: LogLevel;
+}
+
+/**
+ * Runs an agent. Resolves after `signal` is aborted, or, without one, after SIGTERM or SIGINT. Rejects with a
+ * `RollcallError` when it cannot start.
+ */
+export async function runAgent(options: AgentOptions, control: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  const log = createPinoLog(options.logLevel ?? 'info');
+  const read = await readGiven(options, readInputFile);
+  const directory = await resolveDirectory(options.stateDir);
+  const place = { files: systemFiles, directory, uid: process.getuid?.() ?? 0 };
+  await prepareDirectory(place);
+  const lock = await lockDirectory(directory, systemRandom);
+  try {
+    const loaded = await loadState(place);
+    if (loaded?.damaged !== undefined) {
+      log.warn('a slot of the state is damaged; the other one is used', { file: loaded.damaged });
+    }
+    tolerateAbsent(read, loaded?.state.assignments.has('master') ?? false, log);
+    const initial = decideStart(loaded?.state, read.given, systemRandom);
+    for (const code of initial.warnings) log.warn(errorTable[code].text, { code, hint: errorTable[code].hint });
+    const persist = createPersist(systemFiles, directory, loaded?.inForce);
+    await serve({ directory, initial, persist, log, ...control });
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Asks the agent that runs on this state directory. Throws `agent_not_running`. */
+export async function readAgentStatus(stateDir: string): Promise<AgentStatusAnswer> {
+  return askStatus(await resolveDirectory(stateDir));
+}
+
+/** A token that was redeemed, or a master that was replaced, may be gone from where the configuration names it. */
+function tolerateAbsent({ absent }: ReadGiven, hasIdentity: boolean, log: Log): void {
+  for (const error of absent) {
+    if (!hasIdentity) throw error;
+    log.warn('a file that is named at start is not there; this host has an identity and goes on', {
+      code: error.code,
+      file: String(error.details['file']),
+    });
+  }
+}
+
+async function serve(at: {
+  readonly directory: string;
+  readonly initial: AgentState;
+  readonly persist: ReturnType<typeof createPersist>;
+  readonly log: Log;
+  readonly signal?: AbortSignal;
+}): Promise<void> {
+  const { directory, initial, persist, log } = at;
+  const stop = at.signal === undefined ? stopOnSignals() : { signal: at.signal, release: () => undefined };
+  const clock = createSystemClock();
+  const transport = createTlsTransport({ clock, log });
+  let state = initial;
+  try {
+    const socket = await serveStatus(directory, () => describeAgent(state));
+    log.info('agent started', { host: state.durable.host, startup: state.startup, directory });
+    try {
+      await runLoop({ clock, random: systemRandom, transport, log, persist }, initial, {
+        signal: stop.signal,
+        onState: (next) => {
+          state = next;
+        },
+      });
+    } finally {
+      await socket.close();
+    }
+    log.info('agent stopped', { host: state.durable.host });
+  } finally {
+    stop.release();
+    transport.close();
+  }
+}
+
+function stopOnSignals(): { readonly signal: AbortSignal; readonly release: () => void } {
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  const names = ['SIGTERM', 'SIGINT'] as const;
+  for (const name of names) process.on(name, stop);
+  return {
+    signal: stopping.signal,
+    release: () => {
+      for (const name of names) process.removeListener(name, stop);
+    },
+  };
+}

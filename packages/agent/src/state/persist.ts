@@ -1,0 +1,98 @@
+/**
+ * The one function that writes the state (design 4). A temporary file is written whole and made durable, renamed over the
+ * older slot, made durable in its directory, and read back; only then is it in force. Whatever fails on the way leaves
+ * the slot that is in force as it is.
+ */
+import { equalBytes } from '@rollcall/core/bytes';
+import { RollcallError } from '@rollcall/core/errors';
+import type { JsonValue } from '@rollcall/core/json';
+import { limits } from '@rollcall/core/limits';
+import type { Files, WritableFile } from '@rollcall/core/ports';
+import { FILE_MODE, type SlotIndex, slotPath, systemCode, TEMPORARY_NAME } from './files-on-disk.ts';
+import { encodeSlot } from './slot.ts';
+
+/** Which slot holds the state that is in force. */
+export interface InForce {
+  readonly slot: SlotIndex;
+  readonly counter: number;
+}
+
+/** Resolves when `state` is in force. Rejects with `disk_full` or `state_unwritable`: then the former one still is. */
+export type Persist = (state: JsonValue) => Promise<void>;
+
+/** Only the holder of the directory's lock may write, and one call at a time. */
+export function createPersist(files: Files, directory: string, loaded: InForce | undefined): Persist {
+  let inForce = loaded;
+  // Rises with each attempt: one that failed after its rename may be on the disk all the same, and must not win later.
+  let counter = loaded?.counter ?? 0;
+  let busy = false;
+
+  return async (state) => {
+    if (busy) throw new Error('persist: one write at a time');
+    busy = true;
+    try {
+      counter += 1;
+      const slot = inForce?.slot === 0 ? 1 : 0;
+      await writeSlot(files, directory, slot, encodeSlot({ counter, state }));
+      inForce = { slot, counter };
+    } finally {
+      busy = false;
+    }
+  };
+}
+
+async function writeSlot(files: Files, directory: string, slot: SlotIndex, bytes: Uint8Array): Promise<void> {
+  const temporary = `${directory}/${TEMPORARY_NAME}`;
+  const path = slotPath(directory, slot);
+  try {
+    await writeTemporary(files, temporary, bytes);
+    await files.rename(temporary, path);
+    await files.syncDirectory(directory);
+    const readBack = await files.read(path, limits.stateFileMaxBytes);
+    if (!equalBytes(readBack, bytes)) throw new Error('read back something else');
+  } catch (error) {
+    // Gives its room back; it is no loss when this fails too, since the next write removes it first.
+    await files.remove(temporary).catch(() => undefined);
+    throw unwritable(path, error);
+  }
+}
+
+async function writeTemporary(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+  if (bytes.length > limits.stateFileMaxBytes) throw new RangeError('the state is larger than a slot may be');
+  const file = await createExclusive(files, path);
+  try {
+    await writeAll(file, bytes);
+    // Never again on this descriptor when it fails: the kernel may have marked the pages clean, and would say yes.
+    await file.sync();
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+  await file.close();
+}
+
+/** A leftover of a crash is removed, never opened: nobody knows what else has it open, or what it links to. */
+async function createExclusive(files: Files, path: string): Promise<WritableFile> {
+  try {
+    return await files.create(path, FILE_MODE);
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error;
+  }
+  await files.remove(path);
+  return files.create(path, FILE_MODE);
+}
+
+async function writeAll(file: WritableFile, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const taken = await file.write(bytes.subarray(at));
+    if (taken <= 0) throw new Error('the file took no more bytes');
+    at += taken;
+  }
+}
+
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
+
+function unwritable(file: string, error: unknown): RollcallError<'disk_full' | 'state_unwritable'> {
+  const cause = systemCode(error) ?? (error instanceof Error ? error.message : 'unknown');
+  return new RollcallError(FULL.has(cause) ? 'disk_full' : 'state_unwritable', { file, cause }, { cause: error });
+}
