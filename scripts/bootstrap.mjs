@@ -24,6 +24,12 @@ const GONE_MS = 4_000;
 /** A lock whose pid lives is stale after this: the pid may be another process's by now. */
 const SILENT_MS = 60_000;
 
+/** No sources. */
+const SKIPPED = new Set(['node_modules', 'dist']);
+
+/** The npm that works for us, so that whoever stops this stops that too. */
+let running;
+
 try {
   await main();
 } catch (error) {
@@ -104,8 +110,6 @@ function sourceFiles() {
   return files.sort();
 }
 
-const SKIPPED = new Set(['node_modules', 'dist']);
-
 function walk(folder, files) {
   for (const entry of exists(folder) ? readdirSync(folder, { withFileTypes: true }) : []) {
     const path = join(folder, entry.name);
@@ -124,10 +128,10 @@ async function runNpm(args, logName) {
   const logPath = join(state, logName);
   const log = openSync(logPath, 'w');
   const startedMs = Date.now();
-  const child = spawn('npm', args, { cwd: root, stdio: ['ignore', log, log] });
+  running = spawn('npm', args, { cwd: root, stdio: ['ignore', log, log] });
   const code = await new Promise((done) => {
-    child.on('error', (error) => done(error.message));
-    child.on('exit', (status, signal) => done(status ?? signal));
+    running.on('error', (error) => done(error.message));
+    running.on('exit', (status, signal) => done(status ?? signal));
   });
   if (code !== 0) {
     const tail = (readText(logPath) ?? '').trimEnd().split('\n').slice(-40).join('\n');
@@ -154,6 +158,7 @@ async function acquireLock() {
   // A second Ctrl-C finds nothing to give back.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(signal, () => {
+      running?.kill(signal);
       release();
       process.exit(1);
     });

@@ -21,6 +21,7 @@ if (!hasOpenssl) console.warn('openssl is not installed: its view of our certifi
 const directory = mkdtempSync(join(tmpdir(), 'rollcall-x509-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
+// Skipped where openssl is not installed: there is no second reader to compare with.
 describe.skipIf(!hasOpenssl)('openssl, an independent reader', () => {
   const nowMs = Date.now();
   const root = makeAuthority({ nowMs });

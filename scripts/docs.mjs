@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+/** Writes the documents that are made from sources: `npm run docs`. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runnerImport } from 'vite';
+
+const root = join(import.meta.dirname, '..');
+
+const { errorTable } = await load('packages/core/src/errors.ts');
+const { renderErrors } = await load('scripts/render-errors.ts');
+writeFileSync(join(root, 'docs', 'errors.md'), renderErrors(errorTable));
+
+/** The sources themselves, so that a stale build cannot write stale documents. */
+async function load(path) {
+  const { module } = await runnerImport(join(root, path), { root, configFile: false, logLevel: 'error' });
+  return module;
+}
