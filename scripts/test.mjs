@@ -7,7 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-const root = join(import.meta.dirname, '..');
+/** npm runs scripts in the folder of the package. */
+const root = process.cwd();
 const report = join(root, '.bootstrap', 'vitest.json');
 
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
@@ -33,11 +34,9 @@ for (const { title, command } of steps) {
 }
 
 const counts = readCounts();
-if (counts !== undefined) {
-  console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-  // A run of nothing proves nothing.
-  if (counts.passed === 0) process.exitCode = 1;
-}
+if (counts !== undefined) console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+// A run of nothing proves nothing.
+if (counts === undefined || counts.passed === 0) process.exitCode = 1;
 
 function readCounts() {
   try {
