@@ -35,8 +35,13 @@ export const limits = {
   firstUseMaxMs: 2_592_000_000, // 30 d
   formerLifeMs: 86_400_000, // 1 d
 
+  cloneAlertMs: 600_000, // 10 min
+
   // Rotation (design 5)
   verifyWindowMs: 604_800_000, // 7 d
+  oldHitSources: 100,
+  rotationStepMs: 500,
+  jobSilentMs: 60_000,
   /** A running hub whose wall clock jumps further than this beyond elapsed time opens no window. */
   clockJumpMs: 300_000, // 5 min
 
@@ -98,6 +103,8 @@ export const limits = {
   connections: 20_000,
 
   // Certificates (design 6)
+  authorityLifeMs: 315_360_000_000, // 10 y
+  serverCertificateLifeMs: 31_536_000_000, // 1 y
   certificateMaxBytes: 16_384, // 16 KiB
   certificateChain: 5,
   trustBundleRoots: 32,

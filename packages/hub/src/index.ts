@@ -1,1 +1,3 @@
-export {};
+/** The hub, as the command line and tests start it. */
+export type { InitOptions, InitResult } from './init-hub.ts';
+export { initHub, type RunningHub, type RunOptions, runHub, startHub } from './main.ts';

@@ -1,7 +1,7 @@
 /** Audit records, and the hub about itself (design 8). */
 import { type Static, Type } from 'typebox';
 import { count } from './heartbeat.ts';
-import { digest, fingerprint, networkAddress, publicKey, sentence, time, word } from './text-kinds.ts';
+import { digest, digits, fingerprint, networkAddress, publicKey, sentence, time, word } from './text-kinds.ts';
 
 export const auditRecord = Type.Object({
   seq: count(1),
@@ -15,8 +15,9 @@ export const auditRecord = Type.Object({
 export type AuditRecord = Static<typeof auditRecord>;
 
 export const auditQuery = Type.Object({
-  after: Type.Optional(count()),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+  /** Sequence number; only later records are answered. */
+  after: Type.Optional(digits()),
+  limit: Type.Optional(digits()),
 });
 
 export const listAuditAnswer = Type.Object({ records: Type.Array(auditRecord) });
@@ -29,6 +30,8 @@ export const hubRootFile = Type.Object({
   spki: Type.Array(digest()),
   hubs: Type.Array(networkAddress()),
 });
+
+export type HubRootFileJson = Static<typeof hubRootFile>;
 
 export const hubStatusAnswer = Type.Object({
   version: word(),

@@ -9,4 +9,5 @@ export * from './problem.ts';
 export * from './rotations.ts';
 export * from './routes.ts';
 export * from './secrets.ts';
+export { version } from './version.ts';
 export * as textKinds from './text-kinds.ts';

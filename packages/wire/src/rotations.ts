@@ -11,7 +11,9 @@ export const phase = Type.Union([
   Type.Literal('proving'),
   Type.Literal('narrowing'),
   Type.Literal('done'),
-  Type.Literal('superseded'),
+  Type.Literal('reverting'),
+  Type.Literal('withdrawing'),
+  Type.Literal('rolled_back'),
 ]);
 
 export const reason = Type.Union([Type.Literal('planned'), Type.Literal('leak')]);

@@ -65,7 +65,8 @@ export type BodyOf<R extends Route> = Static<R['body']>;
 export type QueryOf<R extends Route> = Static<R['query']>;
 export type AnswerOf<R extends Route> = Static<R['answer']>;
 
-const nothing = Type.Undefined();
+/** The body or query of a route that takes none. */
+export const nothing = Type.Undefined();
 const okAnswer = Type.Object({ status: word() });
 const versionAnswer = Type.Object({ version: word() });
 /** Prometheus text exposition; not JSON. */

@@ -52,6 +52,8 @@ export const proof = (): TString => text('proof', { minLength: 43, maxLength: 43
 export const certificate = (): TString => text('certificate', { maxLength: 16_384, pattern: '^[A-Za-z0-9_+/=-]*$' });
 /** One word out of a closed vocabulary that is given elsewhere: an error code, a phase, a state. */
 export const word = (): TString => text('word', { maxLength: 64, pattern: '^[A-Za-z0-9_.:-]*$' });
+/** A whole number in a query. */
+export const digits = (): TString => text('word', { maxLength: 15, pattern: '^[0-9]{1,15}$' });
 /** A sentence for a person. */
 export const sentence = (maxLength = 1_000): TString => text('sentence', { maxLength });
 export const networkAddress = (): TString => text('network-address', { maxLength: 300 });

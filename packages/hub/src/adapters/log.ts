@@ -1,0 +1,20 @@
+/** pino as the `Log` port: JSON lines on standard error, with what could carry a secret redacted by name as well (I12). */
+import type { Log } from '@rollcall/core/ports';
+import { destination, pino } from 'pino';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+const REDACTED = ['authorization', 'token', 'master', 'secret', 'password', 'proof', 'value', 'keys'];
+
+export function createLog(level: LogLevel): Log {
+  const logger = pino(
+    { level, base: null, redact: REDACTED.flatMap((name) => [name, `*.${name}`]), timestamp: pino.stdTimeFunctions.isoTime },
+    destination({ fd: 2, sync: true }),
+  );
+  return {
+    debug: (message, fields) => logger.debug(fields ?? {}, message),
+    info: (message, fields) => logger.info(fields ?? {}, message),
+    warn: (message, fields) => logger.warn(fields ?? {}, message),
+    error: (message, fields) => logger.error(fields ?? {}, message),
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * The hub's one clock (I7): core's reading of the wall clock over a floor that never moves back. The floor is stored,
+ * so that neither a restart nor a clock that is set back opens a window again (design 6, Clocks).
+ */
+import { parseJson } from '@rollcall/core/json';
+import type { Clock } from '@rollcall/core/ports';
+import { type HubTime, readHubTime, startHubTime, type StoredHubTime } from '@rollcall/core/rotation';
+import { RollcallError } from '@rollcall/core/errors';
+import { findMeta, writeMeta } from './store/meta.ts';
+import type { Db } from './store/schema.ts';
+
+export interface HubClock {
+  /** Unix milliseconds; never less than an earlier answer. */
+  now(): number;
+  /** Milliseconds for ages and freshness. */
+  monotonic(): number;
+  /** For decisions that open or issue something. */
+  read(): HubTime;
+  readonly startedMonotonic: number;
+  /** Stores the floor, in the transaction of what rests on it. */
+  save(db: Db): Promise<void>;
+}
+
+export async function createHubClock(db: Db, clock: Clock): Promise<HubClock> {
+  // Whole milliseconds: instants are stored, and covered by MACs, as whole numbers.
+  const reading = () => ({ wallMs: clock.now(), monotonicMs: Math.floor(clock.monotonic()) });
+  let time = startHubTime(readStored(await findMeta(db, 'clock')), reading());
+  const startedMonotonic = time.monotonicMs;
+  const read = () => {
+    time = readHubTime(time, reading());
+    return time;
+  };
+  return {
+    now: () => read().nowMs,
+    monotonic: () => clock.monotonic(),
+    read,
+    startedMonotonic,
+    save: (handle) => {
+      const { floorMs, jumped } = read();
+      return writeMeta(handle, 'clock', JSON.stringify({ floorMs, jumped }));
+    },
+  };
+}
+
+/** A floor that is there and cannot be read is not a first start (I10). */
+function readStored(text: string | undefined): StoredHubTime | null {
+  if (text === undefined) return null;
+  const value = parseJson(text) as { floorMs?: unknown; jumped?: unknown };
+  if (typeof value.floorMs !== 'number' || typeof value.jumped !== 'boolean') {
+    throw new RollcallError('store_unreadable', { table: 'meta', row: 'clock' });
+  }
+  return { floorMs: value.floorMs, jumped: value.jumped };
+}

@@ -1,0 +1,48 @@
+/** What the operations of a hub work with. Built once in `main.ts`; an operation names the parts that it needs. */
+import type { Log, Random } from '@rollcall/core/ports';
+import type { HubKey } from '@rollcall/core/seal';
+import type { HubRootFile } from '@rollcall/core/keys';
+import type { TrustBundle } from '@rollcall/wire';
+import type { Counts } from './counts.ts';
+import type { HubClock } from './hub-clock.ts';
+import type { Vault } from './kek/vault.ts';
+import type { LiveGenerations } from './live-generations.ts';
+import type { OldHits } from './old-hits.ts';
+import type { Roll } from './roll.ts';
+import type { Statements } from './statements.ts';
+import type { Db } from './store/schema.ts';
+
+export interface Settings {
+  /** The interval that hosts are asked to beat at, before jitter. */
+  readonly beatMs: number;
+  /** How long the old generation goes on verifying after a rotation of the master starts. */
+  readonly verifyWindowMs: number;
+  /** A key younger than this is not taken on first use. */
+  readonly firstUseMinAgeMs: number;
+}
+
+export interface Hub {
+  readonly db: Db;
+  readonly vault: Vault;
+  readonly clock: HubClock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly roll: Roll;
+  readonly generations: LiveGenerations;
+  readonly hubKey: HubKey;
+  readonly statements: Statements;
+  readonly counts: Counts;
+  readonly oldHits: OldHits;
+  readonly settings: Settings;
+  readonly epoch: number;
+  readonly identity: HubIdentity;
+  /** Asks the rotation job to look soon. */
+  readonly nudgeRotation: () => void;
+}
+
+/** What hosts are told to expect of this hub. */
+export interface HubIdentity {
+  readonly trustDomain: string;
+  readonly hubTrust: HubRootFile;
+  readonly bundle: TrustBundle;
+}

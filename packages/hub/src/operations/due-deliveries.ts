@@ -1,0 +1,64 @@
+/** Deliveries that are due: computed, not queued, so that a lost response loses nothing (design 4, Hub). */
+import { decodeBase64url } from '@rollcall/core/bytes';
+import { RollcallError } from '@rollcall/core/errors';
+import { deriveHostKeys, SecretBytes } from '@rollcall/core/keys';
+import { limits } from '@rollcall/core/limits';
+import { type Assignment, type Envelope, parseWrapPublicKey, sealDelivery } from '@rollcall/core/seal';
+import type { Hub } from '../hub.ts';
+import { MASTER, toMasterGeneration } from '../live-generations.ts';
+import type { RollEntry } from '../roll.ts';
+
+const NONE: readonly Envelope[] = [];
+
+/** Sealed to the pin of exactly this host, or nothing (I3). Sealed again at most once a minute. */
+export function dueDeliveries(
+  hub: Pick<Hub, 'clock' | 'generations' | 'hubKey' | 'random'>,
+  entry: RollEntry,
+): readonly Envelope[] {
+  if (entry.pinState === 'unreadable') throw new RollcallError('unavailable', { because: 'pin_unreadable' });
+  if (entry.status !== 'active' || entry.pinState !== 'pinned' || entry.ackedStep >= entry.wantedStep) return NONE;
+  const now = hub.clock.monotonic();
+  const ready = entry.envelope;
+  if (
+    ready !== null &&
+    ready.step === entry.wantedStep &&
+    ready.recipient === entry.pinFingerprint &&
+    now - ready.sealedAt < limits.resealMs
+  ) {
+    return [ready.sealed];
+  }
+  const sealed = sealFor(hub, entry);
+  entry.envelope = { step: entry.wantedStep, recipient: entry.pinFingerprint, sealedAt: now, sealed };
+  return [sealed];
+}
+
+function sealFor(hub: Pick<Hub, 'generations' | 'hubKey' | 'random'>, entry: RollEntry): Envelope {
+  const assignment: Assignment = {
+    secret: MASTER,
+    epoch: entry.wantedEpoch,
+    step: entry.wantedStep,
+    accept: entry.wantedAccept.map((version) => ({ version, value: masterValue(hub, entry, version) })),
+    present: entry.wantedPresent,
+    issuedAt: new Date(entry.issuedAt).toISOString(),
+  };
+  const publicBytes = decodeBase64url(entry.pinPublicText);
+  if (publicBytes === undefined) throw new RollcallError('unavailable', { because: 'pin_unreadable' });
+  return sealDelivery({
+    host: entry.id,
+    assignment,
+    recipient: parseWrapPublicKey({ suite: 'x25519', public: publicBytes }),
+    hubKey: hub.hubKey,
+    random: hub.random,
+  });
+}
+
+/** The host's own derived keys, never the master. */
+function masterValue(hub: Pick<Hub, 'generations'>, entry: RollEntry, version: number) {
+  const generation = toMasterGeneration(hub.generations.read(version));
+  const keys = deriveHostKeys(generation, entry.id, entry.life);
+  return {
+    keys: Object.fromEntries(
+      Object.entries(keys).map(([purpose, key]) => [purpose, new SecretBytes('host-key', key)]),
+    ),
+  };
+}

@@ -1,0 +1,77 @@
+/** Eviction and removal: the two ends of a host (design 3, States of a host). */
+import { RollcallError } from '@rollcall/core/errors';
+import type { HostChangeAnswer } from '@rollcall/wire';
+import type { Hub } from '../hub.ts';
+import { MASTER } from '../live-generations.ts';
+import { type Actor, appendAudit } from '../store/audit.ts';
+import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
+import { type HostRecord, readHost, updateHost } from '../store/hosts.ts';
+import { deleteObserved, deletePendings, deletePin } from '../store/pins.ts';
+import { findRunning, updateRotation } from '../store/rotations.ts';
+import type { Tx } from '../store/schema.ts';
+
+/** All credentials of the host die; with `ban` it may not enrol again either. */
+export function evictHost(hub: Hub, id: string, ban: boolean, actor: Actor): Promise<HostChangeAnswer> {
+  return end(hub, id, async (tx, host) => {
+    if (host.status === 'evicted' && (host.banned === 1 || !ban)) throw new RollcallError('host_evicted', { host: id });
+    await record(hub, tx, { action: 'host.evicted', host, actor, details: { ban } });
+    // Its derived keys die with its life; so they stay dead if it is ever enrolled again.
+    return { ...host, status: 'evicted', banned: ban ? 1 : host.banned, life: host.life + 1 };
+  });
+}
+
+/** The host leaves the roll. Its life counts on, should the id be added again. */
+export function removeHost(hub: Hub, id: string, actor: Actor): Promise<HostChangeAnswer> {
+  return end(hub, id, async (tx, host) => {
+    const rotation = await findRunning(tx, MASTER);
+    // Removing during a rotation is leaving someone behind, and recorded as that.
+    const isLeft = rotation !== undefined && !rotation.left.includes(id) && (host.proven_version ?? 0) < rotation.to;
+    if (isLeft) await updateRotation(tx, { ...rotation, left: [...rotation.left, id].sort() }, rotation.phase);
+    await record(hub, tx, { action: 'host.removed', host, actor, details: { leftInRotation: isLeft } });
+    return { ...host, status: 'removed', banned: 0 };
+  });
+}
+
+async function end(
+  hub: Hub,
+  id: string,
+  decide: (tx: Tx, host: HostRecord) => Promise<HostRecord>,
+): Promise<HostChangeAnswer> {
+  const after = await hub.db.transaction().execute(async (tx) => {
+    const host = await decide(tx, await readHost(tx, hub.vault, id));
+    const ended: HostRecord = {
+      ...host,
+      former_life_until: null,
+      approved_fingerprint: null,
+      first_use_fingerprint: null,
+      first_use_until: null,
+      proven_version: null,
+    };
+    await updateHost(tx, hub.vault, ended);
+    await killEnrolmentTokens(tx, hub.vault, id);
+    await deletePin(tx, id);
+    await deletePendings(tx, id);
+    await deleteObserved(tx, id);
+    return ended;
+  });
+  await hub.roll.reload(id);
+  hub.nudgeRotation();
+  // Derived keys are the host's own, and dead with its life; a secret that others share would be listed here.
+  return { host: id, status: after.status, life: after.life, heldSecrets: [] };
+}
+
+async function record(
+  hub: Hub,
+  tx: Tx,
+  change: { action: string; host: HostRecord; actor: Actor; details: Record<string, boolean> },
+): Promise<void> {
+  const { action, host, actor, details } = change;
+  await appendAudit(tx, {
+    at: hub.clock.now(),
+    actor,
+    action,
+    target: host.id,
+    outcome: 'done',
+    details: { formerStatus: host.status, formerLife: host.life, ...details },
+  });
+}

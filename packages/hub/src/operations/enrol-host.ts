@@ -1,0 +1,125 @@
+/** `POST /v1/enrol`: a host redeems its token (design 3, Enrolment). */
+import { createHash } from 'node:crypto';
+import { decodeBase64url, equalBytes } from '@rollcall/core/bytes';
+import { RollcallError } from '@rollcall/core/errors';
+import { verifyEnrolmentProof } from '@rollcall/core/keys';
+import { limits } from '@rollcall/core/limits';
+import { decidePublication, type PublicationDecision } from '@rollcall/core/pins';
+import { parseWrapPublicKey, type WrapPublicKey } from '@rollcall/core/seal';
+import type { EnrolAnswer, EnrolBody } from '@rollcall/wire';
+import type { Hub } from '../hub.ts';
+import { appendAudit, type Actor } from '../store/audit.ts';
+import { type EnrolmentTokenRecord, findEnrolmentToken, spendEnrolmentToken } from '../store/enrolment-tokens.ts';
+import { findHost, type HostRecord } from '../store/hosts.ts';
+import type { Tx } from '../store/schema.ts';
+import { dueDeliveries } from './due-deliveries.ts';
+import { readHeldPins } from './held-pins.ts';
+import { takePin } from './take-pin.ts';
+
+/** Answers for a host that holds its pin now; throws `unauthenticated` for everyone else, alike (I13). */
+export async function enrolHost(hub: Hub, body: EnrolBody, from: string): Promise<EnrolAnswer> {
+  if (body.csr !== undefined) throw new RollcallError('certificates_not_offered');
+  const outcome = await hub.db.transaction().execute((tx) => redeem(hub, tx, body, from));
+  const entry = await hub.roll.reload(body.host);
+  if (outcome === 'spent') {
+    hub.log.warn('a spent enrolment token was presented with a valid proof', { host: body.host, from });
+    throw new RollcallError('unauthenticated');
+  }
+  if (entry === undefined) throw new RollcallError('unauthenticated');
+  return {
+    trustDomain: hub.identity.trustDomain,
+    bundle: hub.identity.bundle,
+    deliveries: [...dueDeliveries(hub, entry)],
+  };
+}
+
+async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<'enrolled' | 'repeated' | 'spent'> {
+  const now = hub.clock.now();
+  const host = await findHost(tx, hub.vault, body.host);
+  const token = await findEnrolmentToken(tx, hub.vault, body.host);
+  const wrapPublic = decodeBase64url(body.wrapKey.public);
+  const instance = decodeBase64url(body.instance);
+  const proof = decodeBase64url(body.proof);
+  if (wrapPublic?.length !== 32 || instance === undefined || proof === undefined) {
+    throw new RollcallError('malformed_request');
+  }
+  // Without a token there is a key that nobody knows, so that an unknown host costs what a known one costs.
+  verifyEnrolmentProof(token?.key ?? hub.random(32), { host: body.host, wrapPublic, instance }, proof);
+  if (host === undefined || token === undefined || token.expires_at <= now) throw new RollcallError('unauthenticated');
+
+  const usedBy = createHash('sha256').update(wrapPublic).digest();
+  if (token.state === 'used') return answerUsed(tx, { token, host, usedBy, from, now });
+
+  const key = parseOrMalformed(body.wrapKey.suite, wrapPublic);
+  const held = await readHeldPins(tx, hub.vault, host);
+  const decision = decidePublication(
+    held,
+    { key: key === undefined ? { state: 'malformed' } : { state: 'valid', fingerprint: key.fingerprint }, with: 'enrolment' },
+    { firstUseUntilMs: null, nowMs: now, trustFrozen: false },
+  );
+  const taken = asTaken(decision);
+  if (key === undefined) throw new RollcallError('malformed_key');
+
+  await spendEnrolmentToken(tx, hub.vault, token.id, { at: now, by: usedBy });
+  const after = await takePin(hub, tx, host, taken.pin, key);
+  await appendAudit(tx, {
+    at: now,
+    actor: enrolled(host.id),
+    action: 'host.enrolled',
+    target: host.id,
+    outcome: 'done',
+    details: {
+      fingerprint: key.fingerprint,
+      life: after.life,
+      from,
+      replaced: held.pin.state === 'pinned' && held.pin.fingerprint !== key.fingerprint ? held.pin.fingerprint : null,
+    },
+  });
+  if (taken.alert !== null) hub.log.warn('a pin was replaced by enrolment', { host: host.id, ...taken.alert });
+  return 'enrolled';
+}
+
+/** The same request is answered again for a while, since its answer may have been lost; any other is a second use. */
+async function answerUsed(
+  tx: Tx,
+  use: { token: EnrolmentTokenRecord; host: HostRecord; usedBy: Uint8Array; from: string; now: number },
+): Promise<'repeated' | 'spent'> {
+  const { token, host, now } = use;
+  const same = token.used_by !== null && equalBytes(token.used_by, use.usedBy);
+  const recent = token.used_at !== null && now - token.used_at < limits.enrolmentRepeatMs;
+  if (same && recent && host.status === 'active') return 'repeated';
+  await appendAudit(tx, {
+    at: now,
+    actor: enrolled(host.id),
+    action: 'host.enrolment_token_reused',
+    target: host.id,
+    outcome: 'refused',
+    details: { from: use.from, sameKey: same },
+  });
+  return 'spent';
+}
+
+function asTaken(decision: PublicationDecision): Extract<PublicationDecision, { kind: 'taken' }> {
+  switch (decision.kind) {
+    case 'taken':
+      return decision;
+    case 'refused':
+      throw new RollcallError(decision.code);
+    case 'unavailable':
+      throw new RollcallError('unavailable', { because: decision.because });
+    default:
+      throw new RollcallError('internal', {}, { cause: new Error(`an enrolment cannot be ${decision.kind}`) });
+  }
+}
+
+function parseOrMalformed(suite: string, bytes: Uint8Array): WrapPublicKey | undefined {
+  try {
+    return parseWrapPublicKey({ suite, public: bytes });
+  } catch {
+    return undefined;
+  }
+}
+
+function enrolled(host: string): Actor {
+  return { id: host, kind: 'host', rung: 'enrolment', verified: true };
+}

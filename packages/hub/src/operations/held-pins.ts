@@ -1,0 +1,31 @@
+/** What the hub holds about a host's wrap key, read at the source for a decision of core. */
+import type { HeldPin, HeldPins } from '@rollcall/core/pins';
+import type { Vault } from '../kek/vault.ts';
+import type { HostRecord } from '../store/hosts.ts';
+import { findPin, listPendings, type PinRecord } from '../store/pins.ts';
+import type { Db } from '../store/schema.ts';
+import { RollcallError } from '@rollcall/core/errors';
+
+export async function readHeldPins(db: Db, vault: Vault, host: HostRecord): Promise<HeldPins> {
+  if (host.status === 'removed') throw new RollcallError('host_unknown', { host: host.id });
+  const pendings = await listPendings(db, host.id);
+  return {
+    status: host.status,
+    banned: host.banned === 1,
+    pin: await readHeldPin(db, vault, host.id),
+    approved: host.approved_fingerprint,
+    firstUse: host.first_use_fingerprint,
+    pendings: pendings.map(({ fingerprint, pinned }) => ({ fingerprint, challenges: pinned })),
+  };
+}
+
+async function readHeldPin(db: Db, vault: Vault, host: string): Promise<HeldPin> {
+  let pin: PinRecord | undefined;
+  try {
+    pin = await findPin(db, vault, host);
+  } catch {
+    return { state: 'unreadable' };
+  }
+  if (pin === undefined) return { state: 'none' };
+  return { state: 'pinned', fingerprint: pin.fingerprint, anchor: pin.anchor, previous: null };
+}

@@ -1,0 +1,27 @@
+/** A new step of a host's master assignment: what the phase that the rotation stands in says (design 4, 5). */
+import { RollcallError } from '@rollcall/core/errors';
+import { assignmentSets, currentGeneration, liveGenerations } from '@rollcall/core/rotation';
+import type { Hub } from '../hub.ts';
+import { MASTER } from '../live-generations.ts';
+import { findAssignment, issueStep } from '../store/assignments.ts';
+import { listUndestroyed } from '../store/generations.ts';
+import { findRunning } from '../store/rotations.ts';
+import type { Tx } from '../store/schema.ts';
+
+/** `switched`: whether the host's turn has come; left out, a host that had its turn keeps it. */
+export async function issueMasterStep(
+  hub: Pick<Hub, 'vault' | 'clock' | 'epoch'>,
+  tx: Tx,
+  host: string,
+  switched?: boolean,
+): Promise<number> {
+  const rotation = (await findRunning(tx, MASTER)) ?? null;
+  const generations = await listUndestroyed(tx, hub.vault, MASTER);
+  const current = currentGeneration(generations);
+  const oldVerifies = liveGenerations(generations, hub.clock.now()).length > 1;
+  if (current === null) throw new RollcallError('master_missing');
+  const before = await findAssignment(tx, host, MASTER);
+  const hadItsTurn = rotation !== null && before?.present === rotation.to;
+  const sets = assignmentSets(rotation, current.version, { switched: switched ?? hadItsTurn }, oldVerifies);
+  return issueStep(tx, { host, secret: MASTER, epoch: hub.epoch, ...sets, issuedAt: hub.clock.now() });
+}

@@ -1,0 +1,105 @@
+/**
+ * The roll as a rotation sees it: the registry query at the source, every row of it, joined with what this process has
+ * seen. No filter here, and none before the pass that counts (I6).
+ */
+import { isFresh, staleAfterMs } from '@rollcall/core/liveness';
+import type { FirstUseHost } from '@rollcall/core/pins';
+import type { Rotation, RollHost } from '@rollcall/core/rotation';
+import type { Hub } from '../hub.ts';
+import { MASTER } from '../live-generations.ts';
+import type { RollEntry } from '../roll.ts';
+import { type AssignmentRecord, listAssignments } from '../store/assignments.ts';
+import { type HostRecord, listRoll, type UnreadableHost } from '../store/hosts.ts';
+import { listObserved, listPendings, listPins, type PinRecord } from '../store/pins.ts';
+import type { Db } from '../store/schema.ts';
+
+type Source = Pick<Hub, 'vault' | 'roll' | 'clock'>;
+
+interface Row {
+  readonly host: HostRecord | UnreadableHost;
+  readonly pin: PinRecord | 'unreadable' | undefined;
+  readonly assignment: AssignmentRecord | undefined;
+  readonly entry: RollEntry | undefined;
+}
+
+export async function observeRoll(hub: Source, db: Db, rotation: Rotation | null): Promise<RollHost[]> {
+  const pendings = await listPendings(db);
+  const now = hub.clock.monotonic();
+  return (await joinRoll(hub, db)).map((row) => ({
+    ...stateOf(row),
+    ...seenOf(row.entry, now),
+    pendingPins: pendings.filter((pending) => isAbout(pending, row)).length,
+    holdsMaster: false, // `payload: master` comes with host strip-master
+    switched: rotation !== null && row.assignment?.present === rotation.to,
+    narrowed: hasNarrowed(row.assignment, rotation),
+    refusal: row.entry?.refused.find((refused) => refused.secret === MASTER)?.reason ?? null,
+  }));
+}
+
+/** The same pass, for the question of who could be pinned without a race. */
+export async function observeFirstUse(hub: Source, db: Db): Promise<FirstUseHost[]> {
+  const observed = await listObserved(db);
+  const now = hub.clock.monotonic();
+  return (await joinRoll(hub, db)).map((row) => {
+    const { id, status, pin } = stateOf(row);
+    return {
+      id,
+      status,
+      pin: pin === 'usable' ? ('pinned' as const) : pin,
+      everSeen: row.entry !== undefined && row.entry.lastSeenAt !== null,
+      fresh: seenOf(row.entry, now).fresh,
+      publishing: row.entry?.publishing ?? null,
+      keys: observed
+        .filter((key) => key.host === id)
+        .map((key) => ({ fingerprint: key.fingerprint, firstSeenAtMs: key.first_seen_at })),
+      address: row.entry?.address ?? null,
+    };
+  });
+}
+
+async function joinRoll(hub: Source, db: Db): Promise<Row[]> {
+  const hosts = await listRoll(db, hub.vault);
+  const pins = await listPins(db, hub.vault);
+  const assignments = new Map((await listAssignments(db, MASTER)).map((assignment) => [assignment.host, assignment]));
+  return hosts.map((host) => ({
+    host,
+    pin: pins.get(host.id),
+    assignment: assignments.get(host.id),
+    entry: hub.roll.get(host.id),
+  }));
+}
+
+/** A host whose row cannot be read is on the roll and has proven nothing: it can only hold a gate closed (I10). */
+function stateOf({ host, pin }: Row): Pick<RollHost, 'id' | 'status' | 'pin' | 'provenVersion'> {
+  if (host.status === 'unreadable') return { id: host.id, status: 'active', pin: 'unreadable', provenVersion: null };
+  return {
+    id: host.id,
+    status: host.status === 'removed' ? 'active' : host.status,
+    pin: pin === undefined ? 'none' : pin === 'unreadable' ? 'unreadable' : 'usable',
+    provenVersion: host.proven_version,
+  };
+}
+
+function seenOf(
+  entry: RollEntry | undefined,
+  now: number,
+): Pick<RollHost, 'fresh' | 'lastSeenAtMs' | 'unusableKey' | 'presentingOld'> {
+  if (entry === undefined) return { fresh: false, lastSeenAtMs: null, unusableKey: false, presentingOld: false };
+  return {
+    fresh: isFresh(entry.seenMonotonic, entry.intervalMs, now),
+    lastSeenAtMs: entry.lastSeenAt,
+    unusableKey: entry.unusableKey,
+    // For as long as a silent host counts as there, so does one that went back.
+    presentingOld: entry.presentingOldAt !== null && now - entry.presentingOldAt <= staleAfterMs(entry.intervalMs),
+  };
+}
+
+function isAbout(pending: { host: string; pinned: string }, row: Row): boolean {
+  return pending.host === row.host.id && typeof row.pin === 'object' && pending.pinned === row.pin.fingerprint;
+}
+
+function hasNarrowed(assignment: AssignmentRecord | undefined, rotation: Rotation | null): boolean {
+  if (assignment === undefined || rotation === null) return false;
+  const isNarrow = assignment.accept.length === 1 && assignment.accept[0] === rotation.to;
+  return isNarrow && assignment.ackedStep === assignment.step;
+}

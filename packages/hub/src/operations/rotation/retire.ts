@@ -1,0 +1,35 @@
+/** `rotation retire [--now] [--leave NAME…]`: the previous generation verifies no more, and its value is destroyed (design 5). */
+import { RollcallError } from '@rollcall/core/errors';
+import { decideRetire, phases } from '@rollcall/core/rotation';
+import type { Hub } from '../../hub.ts';
+import type { Actor } from '../../store/audit.ts';
+import { readRotation, viewRotation } from './view.ts';
+import { destroyGeneration, narrow, recordRotation, storeRotation } from './write.ts';
+
+export async function retireRotation(
+  hub: Hub,
+  id: string,
+  request: { readonly now: boolean; readonly leave: readonly string[] },
+  actor: Actor,
+): Promise<void> {
+  await hub.db.transaction().execute(async (tx) => {
+    const view = await viewRotation(hub, tx, await readRotation(tx, id));
+    const { rotation, generations, sweep } = view;
+    const { destroys, left, stranded } = decideRetire({ ...request, left: rotation.left }, sweep);
+    const previous = generations.find((generation) => generation.version === destroys);
+    if (previous === undefined) throw new RollcallError('no_previous_version');
+    await destroyGeneration(hub, tx, previous);
+    await recordRotation(hub, tx, rotation, actor, 'generation.retired', {
+      version: destroys,
+      now: request.now,
+      left,
+      stranded,
+    });
+    if (phases[rotation.phase].rollback !== null) await narrow(hub, tx, view, { left, actor, because: 'retired' });
+    else await storeRotation(tx, { ...rotation, left }, rotation.phase);
+    await hub.clock.save(tx);
+  });
+  await hub.generations.reload();
+  await hub.roll.reloadAll();
+  hub.nudgeRotation();
+}

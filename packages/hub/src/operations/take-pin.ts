@@ -1,0 +1,43 @@
+/** A new pin in force: the host's record, its step and everything that was about the former pin, in one transaction. */
+import { limits } from '@rollcall/core/limits';
+import type { NewPin } from '@rollcall/core/pins';
+import type { WrapPublicKey } from '@rollcall/core/seal';
+import type { Hub } from '../hub.ts';
+import { type HostRecord, updateHost } from '../store/hosts.ts';
+import { deleteObserved, deletePendings, writePin } from '../store/pins.ts';
+import type { Tx } from '../store/schema.ts';
+import { issueMasterStep } from './issue-master-step.ts';
+
+export async function takePin(
+  hub: Pick<Hub, 'vault' | 'clock' | 'epoch' | 'generations'>,
+  tx: Tx,
+  host: HostRecord,
+  taken: NewPin,
+  key: WrapPublicKey,
+): Promise<HostRecord> {
+  const now = hub.clock.now();
+  const after: HostRecord = {
+    ...host,
+    status: 'active',
+    life: taken.raisesLife ? host.life + 1 : host.life,
+    // Only an operator's word leaves the former life a way to fetch what is sealed to the new pin (design 3, Life).
+    former_life_until: taken.raisesLife && taken.anchor === 'operator' ? now + limits.formerLifeMs : null,
+    approved_fingerprint: null,
+    first_use_fingerprint: null,
+    first_use_until: null,
+    proven_version: taken.raisesLife ? null : host.proven_version,
+  };
+  await updateHost(tx, hub.vault, after);
+  await writePin(tx, hub.vault, {
+    host: host.id,
+    suite: key.suite,
+    public: key.bytes,
+    fingerprint: key.fingerprint,
+    anchor: taken.anchor,
+    since: now,
+  });
+  await deletePendings(tx, host.id);
+  await deleteObserved(tx, host.id);
+  await issueMasterStep(hub, tx, host.id);
+  return after;
+}

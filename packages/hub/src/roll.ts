@@ -1,0 +1,228 @@
+/**
+ * The roll in memory: for each host what a heartbeat needs to be answered without a look at the disk. What trust rests
+ * on is a projection of the store, read anew after every transaction that touched the host; what was seen of the host
+ * (liveness) lives here first, and is flushed in batches. Fields are flat: there is one entry for each host.
+ */
+import { encodeBase64url } from '@rollcall/core/bytes';
+import type { PinAnswer } from '@rollcall/core/pins';
+import type { Envelope } from '@rollcall/core/seal';
+import { type InstanceState, noInstances } from '@rollcall/core/liveness';
+import { MASTER } from './live-generations.ts';
+import type { Vault } from './kek/vault.ts';
+import { findAssignment, listAssignments, type AssignmentRecord } from './store/assignments.ts';
+import { findHost, type HostRecord, listRoll } from './store/hosts.ts';
+import { listLiveness } from './store/liveness.ts';
+import { findPin, listPins, type PinRecord } from './store/pins.ts';
+import type { Db, LivenessTable } from './store/schema.ts';
+
+export interface RollEntry {
+  readonly id: string;
+  /** `unreadable`: the row's MAC is wrong; nothing is taken from it (I10). */
+  status: HostRecord['status'] | 'unreadable';
+  life: number;
+  formerLifeUntil: number | null;
+  provenVersion: number | null;
+  pinState: 'none' | 'pinned' | 'unreadable';
+  pinFingerprint: string;
+  /** As it is published, so that the steady state compares two texts. */
+  pinPublicText: string;
+  pinSince: number;
+  wantedEpoch: number;
+  wantedStep: number;
+  wantedPresent: number;
+  wantedAccept: readonly number[];
+  issuedAt: number;
+  ackedStep: number;
+
+  // Seen by this process or an earlier one; no decision about trust rests on it.
+  lastSeenAt: number | null;
+  /** By this process's monotonic clock; `null` until it was seen since the start. */
+  seenMonotonic: number | null;
+  intervalMs: number;
+  instances: InstanceState;
+  startup: string;
+  address: string | null;
+  agentVersion: string | null;
+  rung: string | null;
+  version: number | null;
+  skewMs: number | null;
+  /** Fingerprint of the key in its last beat; `null` when there was no usable one. */
+  publishing: string | null;
+  unusableKey: boolean;
+  /** When and from where the pinned key itself was published last. */
+  pinSeenAt: number | null;
+  pinSeenMonotonic: number | null;
+  pinSeenFrom: string | null;
+  /** What the last publication was, and what it was answered: the same again needs no look at the store. */
+  publication: { readonly text: string; readonly answer: PinAnswer } | null;
+  /** Beats with keys that wait for a decision, by fingerprint; no more of them than pending changes are kept. */
+  pendingBeats: Map<string, { beats: number; lastSeenAt: number; address: string }>;
+  /** Monotonic: when it last authenticated with an older generation than the one that it has proven. */
+  presentingOldAt: number | null;
+  cloneAlertedAt: number | null;
+  refused: readonly { readonly secret: string; readonly reason: string }[];
+  /** Whether liveness has to be flushed. */
+  dirty: boolean;
+  envelope: { readonly step: number; readonly recipient: string; readonly sealedAt: number; readonly sealed: Envelope } | null;
+}
+
+export interface Roll {
+  get(id: string): RollEntry | undefined;
+  entries(): IterableIterator<RollEntry>;
+  /** Reads one host at the source. `undefined` when it is not on the roll. */
+  reload(id: string): Promise<RollEntry | undefined>;
+  reloadAll(): Promise<void>;
+}
+
+export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> {
+  const { db, vault } = deps;
+  const held = new Map<string, RollEntry>();
+
+  const project = (
+    id: string,
+    host: HostRecord | undefined,
+    pin: PinRecord | 'unreadable' | undefined,
+    assignment: AssignmentRecord | undefined,
+  ): RollEntry => {
+    const entry = held.get(id) ?? createEntry(id);
+    held.set(id, entry);
+    applyTrust(entry, host, pin, assignment);
+    return entry;
+  };
+
+  const roll: Roll = {
+    get: (id) => held.get(id),
+    entries: () => held.values(),
+
+    async reload(id) {
+      const host = await orUnreadable(findHost(db, vault, id));
+      if (host === undefined || (host !== 'unreadable' && host.status === 'removed')) {
+        held.delete(id);
+        return undefined;
+      }
+      const pin = await orUnreadable(findPin(db, vault, id));
+      return project(id, host === 'unreadable' ? undefined : host, pin, await findAssignment(db, id, MASTER));
+    },
+
+    async reloadAll() {
+      const [hosts, pins, assignments, seen] = await Promise.all([
+        listRoll(db, vault),
+        listPins(db, vault),
+        listAssignments(db, MASTER),
+        listLiveness(db),
+      ]);
+      const assignmentOf = new Map(assignments.map((assignment) => [assignment.host, assignment]));
+      const seenOf = new Map(seen.map((row) => [row.host, row]));
+      held.clear();
+      for (const host of hosts) {
+        const entry = project(
+          host.id,
+          host.status === 'unreadable' ? undefined : host,
+          pins.get(host.id),
+          assignmentOf.get(host.id),
+        );
+        applyLiveness(entry, seenOf.get(host.id));
+      }
+    },
+  };
+  await roll.reloadAll();
+  return roll;
+}
+
+async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
+  try {
+    return await read;
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function createEntry(id: string): RollEntry {
+  return {
+    id,
+    status: 'unreadable',
+    life: 1,
+    formerLifeUntil: null,
+    provenVersion: null,
+    pinState: 'none',
+    pinFingerprint: '',
+    pinPublicText: '',
+    pinSince: 0,
+    wantedEpoch: 0,
+    wantedStep: 0,
+    wantedPresent: 0,
+    wantedAccept: [],
+    issuedAt: 0,
+    ackedStep: 0,
+    lastSeenAt: null,
+    seenMonotonic: null,
+    intervalMs: 0,
+    instances: noInstances,
+    startup: '',
+    address: null,
+    agentVersion: null,
+    rung: null,
+    version: null,
+    skewMs: null,
+    publishing: null,
+    unusableKey: false,
+    pinSeenAt: null,
+    pinSeenMonotonic: null,
+    pinSeenFrom: null,
+    publication: null,
+    pendingBeats: new Map(),
+    presentingOldAt: null,
+    cloneAlertedAt: null,
+    refused: [],
+    dirty: false,
+    envelope: null,
+  };
+}
+
+function applyTrust(
+  entry: RollEntry,
+  host: HostRecord | undefined,
+  pin: PinRecord | 'unreadable' | undefined,
+  assignment: AssignmentRecord | undefined,
+): void {
+  if (host !== undefined && host.life !== entry.life) forgetFormerLife(entry);
+  entry.publication = null;
+  entry.status = host?.status ?? 'unreadable';
+  entry.life = host?.life ?? entry.life;
+  entry.formerLifeUntil = host?.former_life_until ?? null;
+  entry.provenVersion = host?.proven_version ?? null;
+  entry.pinState = pin === undefined ? 'none' : pin === 'unreadable' ? 'unreadable' : 'pinned';
+  entry.pinFingerprint = typeof pin === 'object' ? pin.fingerprint : '';
+  entry.pinPublicText = typeof pin === 'object' ? encodeBase64url(pin.public) : '';
+  entry.pinSince = typeof pin === 'object' ? pin.since : 0;
+  entry.wantedEpoch = assignment?.epoch ?? 0;
+  entry.wantedStep = assignment?.step ?? 0;
+  entry.wantedPresent = assignment?.present ?? 0;
+  entry.wantedAccept = assignment?.accept ?? [];
+  entry.issuedAt = assignment?.issuedAt ?? 0;
+  entry.ackedStep = assignment?.ackedStep ?? 0;
+}
+
+/** What was seen of a former life says nothing about this one. */
+function forgetFormerLife(entry: RollEntry): void {
+  entry.version = null;
+  entry.presentingOldAt = null;
+  entry.instances = noInstances;
+  entry.pinSeenAt = null;
+  entry.pinSeenMonotonic = null;
+  entry.pinSeenFrom = null;
+  entry.pendingBeats.clear();
+  entry.unusableKey = false;
+  entry.refused = [];
+}
+
+function applyLiveness(entry: RollEntry, seen: LivenessTable | undefined): void {
+  if (seen === undefined) return;
+  entry.lastSeenAt = seen.last_seen_at;
+  entry.intervalMs = seen.interval_ms;
+  entry.address = seen.address;
+  entry.agentVersion = seen.agent_version;
+  entry.rung = seen.rung;
+  entry.version = seen.version;
+  entry.skewMs = seen.skew_ms;
+}

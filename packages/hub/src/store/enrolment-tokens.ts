@@ -1,0 +1,77 @@
+/** Enrolment tokens: what the hub keeps of them is `K`, encrypted (design 3). */
+import type { Vault } from '../kek/vault.ts';
+import type { Db, EnrolmentTokensTable, Tx } from './schema.ts';
+import { openRow, sealRow } from './trust-row.ts';
+
+export interface EnrolmentTokenRecord extends Omit<EnrolmentTokensTable, 'mac' | 'key_ciphertext'> {
+  /** `K`: the key of the enrolment proof. */
+  readonly key: Uint8Array;
+}
+
+const place = (id: string) => ({ table: 'enrolment_tokens', row: id, column: 'key' });
+
+export async function insertEnrolmentToken(tx: Tx, vault: Vault, token: EnrolmentTokenRecord): Promise<void> {
+  const { key, ...rest } = token;
+  const row = { ...rest, key_ciphertext: vault.encrypt(place(token.id), key) };
+  await tx.insertInto('enrolment_tokens').values(sealRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', row)).execute();
+}
+
+/** The one token of a host that was not killed: live, used, or expired without use. */
+export async function findEnrolmentToken(db: Db, vault: Vault, host: string): Promise<EnrolmentTokenRecord | undefined> {
+  const stored = await db
+    .selectFrom('enrolment_tokens')
+    .selectAll()
+    .where('host', '=', host)
+    .where('state', '<>', 'dead')
+    .executeTakeFirst();
+  if (stored === undefined) return undefined;
+  const { key_ciphertext, ...rest } = openRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', stored);
+  return { ...rest, key: vault.decrypt(place(stored.id), key_ciphertext) };
+}
+
+/** Marks a live token as used by this request. */
+export async function spendEnrolmentToken(
+  tx: Tx,
+  vault: Vault,
+  id: string,
+  use: { readonly at: number; readonly by: Uint8Array },
+): Promise<void> {
+  const stored = await tx
+    .selectFrom('enrolment_tokens')
+    .selectAll()
+    .where('id', '=', id)
+    .where('state', '=', 'live')
+    .executeTakeFirstOrThrow();
+  const row = openRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', stored);
+  await tx
+    .updateTable('enrolment_tokens')
+    .set(
+      sealRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', {
+        ...row,
+        state: 'used',
+        used_at: use.at,
+        used_by: use.by,
+      }),
+    )
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Kills every token of a host, used ones included: none of them is answered again. Returns how many were live. */
+export async function killEnrolmentTokens(tx: Tx, vault: Vault, host: string): Promise<number> {
+  const rows = await tx
+    .selectFrom('enrolment_tokens')
+    .selectAll()
+    .where('host', '=', host)
+    .where('state', '<>', 'dead')
+    .execute();
+  for (const stored of rows) {
+    const row = openRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', stored);
+    await tx
+      .updateTable('enrolment_tokens')
+      .set(sealRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', { ...row, state: 'dead' }))
+      .where('id', '=', row.id)
+      .execute();
+  }
+  return rows.filter((row) => row.state === 'live').length;
+}

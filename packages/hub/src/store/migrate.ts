@@ -1,0 +1,30 @@
+/** Migrations: numbered, only growing, each in a transaction of its own. A newer schema than this program's is refused. */
+import { RollcallError } from '@rollcall/core/errors';
+import { type Kysely, sql } from 'kysely';
+import { up as firstFleet } from './migrations/001-first-fleet.ts';
+import type { Db } from './schema.ts';
+
+const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [firstFleet];
+
+/** Brings the schema up to date, and returns how many migrations were run. */
+export async function migrate(db: Db): Promise<number> {
+  await sql`create table if not exists schema_version (version bigint not null)`.execute(db);
+  const before = await readVersion(db);
+  if (before > migrations.length) {
+    throw new RollcallError('schema_newer', { found: before, known: migrations.length });
+  }
+  for (const [index, up] of migrations.entries()) {
+    if (index < before) continue;
+    await db.transaction().execute(async (tx) => {
+      await up(tx as unknown as Kysely<unknown>);
+      await sql`delete from schema_version`.execute(tx);
+      await sql`insert into schema_version (version) values (${index + 1})`.execute(tx);
+    });
+  }
+  return migrations.length - before;
+}
+
+async function readVersion(db: Db): Promise<number> {
+  const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
+  return rows[0]?.version ?? 0;
+}

@@ -1,0 +1,67 @@
+/** Pins, pending changes of them, and the keys that unpinned hosts were seen with (design 3). */
+import type { Vault } from '../kek/vault.ts';
+import type { Db, ObservedKeysTable, PendingPinsTable, PinsTable, Tx } from './schema.ts';
+import { openRow, sealRow } from './trust-row.ts';
+
+export type PinRecord = Omit<PinsTable, 'mac'>;
+
+/** Throws `store_unreadable` for a row that this hub did not write: it is not "no pin" (I10). */
+export async function findPin(db: Db, vault: Vault, host: string): Promise<PinRecord | undefined> {
+  const row = await db.selectFrom('pins').selectAll().where('host', '=', host).executeTakeFirst();
+  return row === undefined ? undefined : openRow<PinsTable>(vault, 'pins', row);
+}
+
+/** Every pin by host; one that cannot be read is `unreadable`. */
+export async function listPins(db: Db, vault: Vault): Promise<Map<string, PinRecord | 'unreadable'>> {
+  const rows = await db.selectFrom('pins').selectAll().execute();
+  const pins = new Map<string, PinRecord | 'unreadable'>();
+  for (const row of rows) {
+    try {
+      pins.set(row.host, openRow<PinsTable>(vault, 'pins', row));
+    } catch {
+      pins.set(row.host, 'unreadable');
+    }
+  }
+  return pins;
+}
+
+/** Puts the pin of a host in force, in place of any other. */
+export async function writePin(tx: Tx, vault: Vault, pin: PinRecord): Promise<void> {
+  const row = sealRow<PinsTable>(vault, 'pins', pin);
+  await tx
+    .insertInto('pins')
+    .values(row)
+    .onConflict((c) => c.column('host').doUpdateSet(row))
+    .execute();
+}
+
+export async function deletePin(tx: Tx, host: string): Promise<void> {
+  await tx.deleteFrom('pins').where('host', '=', host).execute();
+}
+
+export async function listPendings(db: Db, host?: string): Promise<PendingPinsTable[]> {
+  const query = db.selectFrom('pending_pins').selectAll().orderBy('host').orderBy('first_seen_at');
+  return (host === undefined ? query : query.where('host', '=', host)).execute();
+}
+
+export async function insertPending(tx: Tx, pending: PendingPinsTable): Promise<void> {
+  await tx.insertInto('pending_pins').values(pending).execute();
+}
+
+export async function deletePendings(tx: Tx, host: string, fingerprint?: string): Promise<void> {
+  const query = tx.deleteFrom('pending_pins').where('host', '=', host);
+  await (fingerprint === undefined ? query : query.where('fingerprint', '=', fingerprint)).execute();
+}
+
+export async function listObserved(db: Db, host?: string): Promise<ObservedKeysTable[]> {
+  const query = db.selectFrom('observed_keys').selectAll().orderBy('host').orderBy('first_seen_at');
+  return (host === undefined ? query : query.where('host', '=', host)).execute();
+}
+
+export async function insertObserved(tx: Tx, observed: ObservedKeysTable): Promise<void> {
+  await tx.insertInto('observed_keys').values(observed).execute();
+}
+
+export async function deleteObserved(tx: Tx, host: string): Promise<void> {
+  await tx.deleteFrom('observed_keys').where('host', '=', host).execute();
+}

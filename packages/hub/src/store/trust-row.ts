@@ -1,0 +1,23 @@
+/**
+ * Rows that trust rests on carry a MAC under the key-encryption key: whoever can write the database file, and no more,
+ * can destroy a pin or a host's state, but never forge one (design 3).
+ */
+import type { MacFields, Vault } from '../kek/vault.ts';
+
+type Trusted = { mac: Uint8Array };
+type Unsealed<Row> = Omit<Row, 'mac'>;
+
+/** The row with its MAC, ready to be written. */
+export function sealRow<Row extends Trusted>(vault: Vault, table: string, row: Unsealed<Row>): Row {
+  return { ...row, mac: vault.mac(table, row as unknown as MacFields) } as Row;
+}
+
+/** The row without its MAC, verified. Throws `store_unreadable`. */
+export function openRow<Row extends Trusted>(vault: Vault, table: string, stored: Row): Unsealed<Row> {
+  const { mac, ...row } = stored;
+  const plain = Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [column, value instanceof Uint8Array ? Uint8Array.from(value) : value]),
+  );
+  vault.assertMac(table, plain as unknown as MacFields, Uint8Array.from(mac));
+  return plain as unknown as Unsealed<Row>;
+}
