@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findBadImports } from './imports.ts';
+import { findBadImports, findUnusedDependencies } from './imports.ts';
 import { isCode, type Manifest, manifests, readManifest, repositoryFiles } from './source-tree.ts';
 
 describe('imports', () => {
@@ -7,6 +7,18 @@ describe('imports', () => {
     const files = repositoryFiles().filter(({ path }) => isCode(path));
     expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap((file) => findBadImports(file, manifests()))).toEqual([]);
+  });
+
+  it('are the use of every declared dependency', () => {
+    const unused = [...manifests()].map(([folder, manifest]) => [
+      folder,
+      findUnusedDependencies(folder, manifest, repositoryFiles()),
+    ]);
+    expect(unused.filter(([, names]) => names?.length !== 0)).toEqual([]);
+    const hub: Manifest = { name: 'hub', dependencies: { pino: '1', fastify: '1' } };
+    const onlyInTests = { path: 'packages/hub/src/a.test.ts', text: "import 'fastify';" };
+    const shipped = { path: 'packages/hub/src/a.ts', text: "import 'pino';" };
+    expect(findUnusedDependencies('packages/hub', hub, [shipped, onlyInTests])).toEqual(['fastify']);
   });
 
   it('core has no dependencies of any kind', () => {
@@ -41,6 +53,8 @@ describe('the rule about imports', () => {
     ['packages/hub/src/a.ts', './b.js'],
     ['packages/hub/src/a.ts', '@rollcall/core'],
     ['packages/hub/src/a.ts', '@rollcall/core/src/errors.ts'],
+    ['packages/hub/src/a.ts', './b.test.ts'],
+    ['packages/hub/src/a.ts', './b.fixture.ts'],
     ['packages/hub/src/a.test.ts', '@rollcall/agent'],
     ['tests/e2e/a.test.ts', 'fastify'],
     ['tests/e2e/a.test.ts', '../../packages/hub/src/index.ts'],
@@ -53,6 +67,7 @@ describe('the rule about imports', () => {
     ['packages/core/src/a.ts', 'node:crypto'],
     ['packages/core/src/keys/a.ts', '../errors.ts'],
     ['packages/core/src/a.test.ts', 'vitest'],
+    ['packages/hub/src/a.test.ts', './b.fixture.ts'],
     ['packages/hub/src/a.ts', 'fastify'],
     ['packages/hub/src/a.ts', 'fastify/types'],
     ['packages/hub/src/a.ts', '@rollcall/core/errors'],

@@ -15,6 +15,19 @@ export function findBadImports(file: SourceFile, manifests: ReadonlyMap<string, 
   });
 }
 
+/** What the package in `folder` declares and no shipped file of it imports: whoever installs it would pay for nothing. */
+export function findUnusedDependencies(
+  folder: string,
+  manifest: Manifest,
+  files: readonly SourceFile[],
+): readonly string[] {
+  const own = files.filter(({ path }) => path.startsWith(`${folder}/`) && isShipped(path));
+  const used = new Set(
+    own.flatMap(({ path, text }) => importedSpecifiers(parseModule(path, text).program)).map(packageName),
+  );
+  return Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).filter((name) => !used.has(name));
+}
+
 function judge(path: string, specifier: string, manifests: ReadonlyMap<string, Manifest>): string | undefined {
   // What a computed import loads, nobody can tell: only a composition root may hand the means to others.
   if (specifier === '<computed>') return /\/main\.ts$/.test(path) ? undefined : 'computed';
@@ -33,6 +46,7 @@ function judgeRelative(path: string, specifier: string): string | undefined {
   const target = posix.join(posix.dirname(path), specifier);
   const isOwn =
     target.startsWith(`${territory(path)}/`) || (path.startsWith('tests/repo/') && target.startsWith('scripts/'));
+  if (isShipped(path) && isTest(target)) return 'shipped code needs no test';
   if (!isOwn) return 'outside of its package';
   return /\.(?:ts|tsx|mjs|css|json|svg)$/.test(specifier) ? undefined : 'names no file';
 }

@@ -73,6 +73,12 @@ describe('parseCertificate', () => {
       forge({ issuer, replace: { '2.5.29.17': subjectAltName({ uris: ['spiffe://a/hub '] }) } }).der,
     ],
     ['no key usage bits', 'key_usage', withValue('2.5.29.15', Uint8Array.of(0x03, 0x02, 0x07, 0x00))],
+    [
+      'key usage with a zero bit at its end',
+      'key_usage',
+      withValue('2.5.29.15', Uint8Array.of(0x03, 0x02, 0x06, 0x80)),
+    ],
+    ['more key usage than there is', 'key_usage', withValue('2.5.29.15', Uint8Array.of(0x03, 0x04, 0x00, 0x80, 0, 1))],
     ['no extended key usage', 'extended_key_usage', withValue('2.5.29.37', Uint8Array.of(0x30, 0x00))],
     [
       'dates in the wrong order',

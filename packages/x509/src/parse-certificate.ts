@@ -155,12 +155,13 @@ function readBasicConstraints(extension: Extension | undefined): Pick<ParsedCert
   return { isCa: cA, pathLength: pathLenConstraint };
 }
 
+/** A named bit list ends in a set bit (X.690 §11.2.2), so it has one form, and is never empty. */
 function readKeyUsage(extension: Extension | undefined): ReadonlySet<KeyUsageName> {
   if (extension === undefined) return new Set();
-  const bits = new Uint8Array(parseValue(extension, KeyUsage).value);
-  const names = keyUsageBits.filter((_, bit) => ((bits[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
-  if (names.length === 0) throw malformed('key_usage');
-  return new Set(names);
+  const { value, unusedBits } = parseValue(extension, KeyUsage);
+  const bits = new Uint8Array(value);
+  if ((((bits.at(-1) ?? 0) >> unusedBits) & 1) === 0 || bits.length > 2) throw malformed('key_usage');
+  return new Set(keyUsageBits.filter((_, bit) => ((bits[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0));
 }
 
 function readExtendedKeyUsage(extension: Extension | undefined): readonly string[] {
