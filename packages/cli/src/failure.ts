@@ -1,6 +1,9 @@
 /** An error as a command reports it: `code: message`, facts, a hint, and the exit code of its row (design 8). */
 import { type ErrorDetails, errorTable, isRollcallError, RollcallError } from '@rollcall/core/errors';
+import { limits } from '@rollcall/core/limits';
+import { encodeTime } from '@rollcall/core/time';
 import { remoteRefusal } from './client.ts';
+import { formatInstant, formatSpan } from './output/age.ts';
 import { formatFields, type View } from './output/page.ts';
 import { printable } from './output/printable.ts';
 import type { Cell } from './output/table.ts';
@@ -35,7 +38,7 @@ export function failureJson(failure: Failure): { code: string; message: string; 
 
 /** For standard error: the line that is quoted in a ticket, and what to do. */
 export function formatFailure(failure: Failure, view: View, parts: { readonly details: boolean }): string[] {
-  const facts = parts.details ? detailFields(failure) : [];
+  const facts = parts.details ? detailFields(failure, view) : [];
   return [
     `${view.style.bad(printable(failure.code))}: ${printable(failure.message)}`,
     ...formatFields([...facts, ['hint', failure.hint]], view),
@@ -44,17 +47,32 @@ export function formatFailure(failure: Failure, view: View, parts: { readonly de
 
 /** For standard output, where what is wrong *is* the output (exit 3). */
 export function formatBlocked(failure: Failure, view: View): string[] {
-  const facts = detailFields(failure);
+  const facts = detailFields(failure, view);
   return [view.style.warn(printable(failure.message)), ...(facts.length === 0 ? [] : formatFields(facts, view))];
 }
 
-function detailFields(failure: Failure): (readonly [string, Cell])[] {
-  return Object.entries(failure.details).map(([name, value]) => [printable(name), asText(value)]);
+function detailFields(failure: Failure, view: View): (readonly [string, Cell])[] {
+  return Object.entries(failure.details).map(([name, value]) =>
+    typeof value === 'number' && name.endsWith('Ms')
+      ? [printable(name.slice(0, -'Ms'.length)), timeText(value, view.nowMs)]
+      : [printable(name), asText(value)],
+  );
 }
 
+/** A few names are read; a list of hundreds is for --json. */
 function asText(value: ErrorDetails[string]): string {
-  return typeof value === 'object' && value !== null ? value.join(', ') : String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const more = value.length - limits.outputListRows;
+  const shown = value.slice(0, limits.outputListRows).join(', ');
+  return more > 0 ? `${shown} … and ${more} more; --json has all` : shown;
 }
+
+/** An instant is large, a span is small: there is nothing between 3 years and 1973. */
+function timeText(ms: number, nowMs: number): string {
+  return ms > LONGEST_SPAN_MS ? formatInstant(encodeTime(ms), nowMs) : formatSpan(ms);
+}
+
+const LONGEST_SPAN_MS = 100_000_000_000;
 
 /** `The hub cannot be reached: there is no such socket.` */
 function withReason(text: string, reason: unknown): string {

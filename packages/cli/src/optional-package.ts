@@ -3,6 +3,8 @@ import { RollcallError } from '@rollcall/core/errors';
 import type { AgentStatusAnswer } from '@rollcall/wire';
 import type { Io } from './ports.ts';
 
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
 export interface HubPackage {
   initHub(options: {
     readonly dir: string;
@@ -22,9 +24,11 @@ export interface HubPackage {
     readonly dir: string;
     readonly kekFile?: string;
     readonly listen?: string;
-    readonly beat?: number;
+    readonly beatMs?: number;
+    readonly verifyWindowMs?: number;
+    readonly firstUseMinAgeMs?: number;
     readonly metrics?: string;
-    readonly logLevel?: string;
+    readonly logLevel?: LogLevel;
   }): Promise<void>;
 }
 
@@ -38,7 +42,7 @@ export interface AgentPackage {
     readonly hubRootFile?: string;
     readonly masterFile?: string;
     readonly life?: number;
-    readonly logLevel?: string;
+    readonly logLevel?: LogLevel;
   }): Promise<void>;
   readAgentStatus(stateDir: string): Promise<AgentStatusAnswer>;
 }

@@ -1,7 +1,10 @@
 /** Follows a rotation: live on a terminal, one line per change elsewhere; a restart of the hub does not end it. */
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
+import type { Phase } from '@rollcall/core/rotation';
+import { encodeTime } from '@rollcall/core/time';
 import type { RotationStatus } from '@rollcall/wire';
+import { formatClock } from './output/age.ts';
 import { createLiveBlock } from './output/live-block.ts';
 import { formatBrief, formatRotation, isEnded, walk } from './output/rotation.ts';
 import { createStyle } from './output/style.ts';
@@ -10,7 +13,7 @@ import type { Context, Result } from './verb.ts';
 export interface Watch {
   readonly read: () => Promise<RotationStatus>;
   /** A phase of the walk. */
-  readonly until: string;
+  readonly until: Phase;
   readonly timeoutMs: number | undefined;
 }
 
@@ -42,7 +45,7 @@ export async function watchRotation(context: Context, watch: Watch): Promise<Res
   }
 }
 
-function isReached({ rotation }: RotationStatus, until: string): boolean {
+function isReached({ rotation }: RotationStatus, until: Phase): boolean {
   return walk.includes(rotation.phase) && walk.indexOf(rotation.phase) >= walk.indexOf(until);
 }
 
@@ -85,7 +88,7 @@ function createDisplay(context: Context): Display {
 function createPlainDisplay({ io, progress }: Context): Display {
   let before = '';
   const say = (line: string) => {
-    if (line !== before) progress(`${new Date(io.clock.now()).toISOString()} ${line}`);
+    if (line !== before) progress(`${formatClock(encodeTime(io.clock.now()))} ${line}`);
     before = line;
   };
   return {

@@ -36,7 +36,8 @@ export function parseInstant(text: string): number {
   const written = `${date}T${clock}`;
   const localMs = Date.parse(`${written}Z`);
   // Date.parse takes 24:00:00, and days that a month does not have: what it understood must be what was written.
-  if (!Number.isFinite(localMs) || !new Date(localMs).toISOString().startsWith(written)) throw new RollcallError('malformed_time');
+  if (!Number.isFinite(localMs) || !new Date(localMs).toISOString().startsWith(written))
+    throw new RollcallError('malformed_time');
   if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) throw new RollcallError('malformed_time');
   const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, '0'));

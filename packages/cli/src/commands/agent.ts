@@ -1,7 +1,7 @@
 /** `rollcall agent`: the daemon on a host. */
 import { parseHostId } from '@rollcall/core/keys';
 import type { AgentStatusAnswer } from '@rollcall/wire';
-import { loadAgent } from '../optional-package.ts';
+import { type LogLevel, loadAgent } from '../optional-package.ts';
 import { formatAge } from '../output/age.ts';
 import { formatFields, indented, type View } from '../output/page.ts';
 import { printable } from '../output/printable.ts';
@@ -17,7 +17,7 @@ interface StartOptions {
   readonly hubRootFile?: string;
   readonly masterFile?: string;
   readonly life?: string;
-  readonly logLevel?: string;
+  readonly logLevel?: LogLevel;
 }
 
 const stateOption = { flags: '--state <dir>', description: 'state directory of the agent', required: true };
@@ -63,13 +63,6 @@ const status = defineVerb<{ readonly state: string }>({
 export const agentNoun: Noun = { name: 'agent', summary: 'The daemon on a host', verbs: [start, status] };
 
 function startOptions({ state, enrol, hub, host, hubRootFile, masterFile, life, logLevel }: StartOptions) {
-  const older = [hub, host, hubRootFile, masterFile, life].filter((each) => each !== undefined);
-  if (enrol !== undefined && older.length > 0) {
-    throw usageError(
-      '--enrol excludes --hub, --host, --hub-root-file, --master-file and --life',
-      'The token says all of that.',
-    );
-  }
   return {
     stateDir: state,
     ...(enrol === undefined ? {} : { enrol }),

@@ -56,7 +56,9 @@ async function readRecords(
   let records: AuditRecord[] = [];
   for (let cursor = after; records.length < limit; ) {
     const pageLimit = Math.min(limits.auditPageRecords, limit - records.length);
-    const { records: page } = await hub.call(routes.listAudit, { query: { after: cursor, limit: pageLimit } });
+    const { records: page } = await hub.call(routes.listAudit, {
+      query: { after: String(cursor), limit: String(pageLimit) },
+    });
     const newest = page.at(-1)?.seq;
     if (newest === undefined || newest <= cursor) break;
     records = [...records, ...page].slice(-(last ?? Number.POSITIVE_INFINITY));

@@ -29,8 +29,8 @@ const add = defineVerb<AddOptions>({
   summary: 'Put a host on the roll, and print its enrolment token once',
   examples: [
     'rollcall host add agent-7',
-    'rollcall host add agent-8 --reach push --address 10.0.0.8:7444 --token-life 24h',
-    'rollcall host add agent-9 --existing        (a host of an older fleet: no token)',
+    'rollcall host add agent-8 --reach push --address 10.0.0.8:7444',
+    'rollcall host add agent-9 --existing       (of an older fleet: no token)',
   ],
   options: [
     {

@@ -1,6 +1,6 @@
 /** `rollcall hub`: make a hub, run it, ask how it is. */
 import { type HubStatusAnswer, routes } from '@rollcall/wire';
-import { type HubPackage, loadHub } from '../optional-package.ts';
+import { type HubPackage, type LogLevel, loadHub } from '../optional-package.ts';
 import { formatInstant } from '../output/age.ts';
 import { formatFields, type View, wrap } from '../output/page.ts';
 import { formatReadiness } from '../output/readiness.ts';
@@ -21,7 +21,9 @@ interface StartOptions {
   readonly listen?: string;
   readonly metrics?: string;
   readonly beat?: string;
-  readonly logLevel?: string;
+  readonly verifyWindow?: string;
+  readonly firstUseMinAge?: string;
+  readonly logLevel?: LogLevel;
 }
 
 interface WhereOptions {
@@ -69,16 +71,20 @@ const start = defineVerb<StartOptions>({
     { flags: '--listen <host:port>', description: 'address for hosts, where it is not the one that init was told' },
     { flags: '--metrics <host:port>', description: 'address for Prometheus' },
     { flags: '--beat <duration>', description: 'how often hosts are to beat, for example 10s' },
+    { flags: '--verify-window <duration>', description: 'how long an old master goes on verifying; 7d by default' },
+    { flags: '--first-use-min-age <duration>', description: 'keys seen for less are exposed; 24h by default' },
     { flags: '--log-level <level>', description: 'what to log', choices: ['debug', 'info', 'warn', 'error', 'silent'] },
   ],
-  run: async (context, _args, { dir, kekFile, listen, metrics, beat, logLevel }) => {
+  run: async (context, _args, { dir, kekFile, listen, metrics, beat, verifyWindow, firstUseMinAge, logLevel }) => {
     const hub = await loadHub(context.io);
     await hub.runHub({
       dir,
       ...(kekFile === undefined ? {} : { kekFile }),
       ...(listen === undefined ? {} : { listen }),
       ...(metrics === undefined ? {} : { metrics }),
-      ...(beat === undefined ? {} : { beat: durationOption('--beat', beat) }),
+      ...(beat === undefined ? {} : { beatMs: durationOption('--beat', beat) }),
+      ...(verifyWindow === undefined ? {} : { verifyWindowMs: durationOption('--verify-window', verifyWindow) }),
+      ...(firstUseMinAge === undefined ? {} : { firstUseMinAgeMs: durationOption('--first-use-min-age', firstUseMinAge) }),
       ...(logLevel === undefined ? {} : { logLevel }),
     });
     return { json: { stopped: true }, text: ['The hub has stopped.'] };

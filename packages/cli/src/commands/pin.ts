@@ -2,7 +2,7 @@
 import { parseHostId } from '@rollcall/core/keys';
 import { type PinChangeAnswer, routes } from '@rollcall/wire';
 import { formatAccepted, formatExposure } from '../output/first-use.ts';
-import type { View } from '../output/page.ts';
+import { type View, wrap } from '../output/page.ts';
 import { formatPendingPins, formatPin } from '../output/pins.ts';
 import { timeOption } from '../time-option.ts';
 import { usageError } from '../usage-error.ts';
@@ -157,9 +157,10 @@ function firstUseBody(
 }
 
 function formatApproved(answer: PinChangeAnswer, view: View): string[] {
-  if (answer.effect === 'taken')
-    return [`${view.style.bold(answer.host)} has its new pin, life ${answer.life}. Keys of its former life are dead.`];
-  return [
-    `Approved. It becomes the pin of ${view.style.bold(answer.host)} when the host publishes it; until then the old pin stays.`,
-  ];
+  return answer.effect === 'taken'
+    ? [`${answer.host} has its new pin, life ${answer.life}.`, 'The keys of its former life are dead.']
+    : wrap(
+        `Approved for ${answer.host}: it becomes the pin when the host publishes it. Until then the old pin stays.`,
+        view.width,
+      );
 }

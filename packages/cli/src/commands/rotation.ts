@@ -1,6 +1,7 @@
 /** `rollcall rotation`: a walk that refuses each step whose evidence is missing. */
 import { errorTable, isRollcallError, type RollcallError } from '@rollcall/core/errors';
 import { parseHostId, parseSecretName } from '@rollcall/core/keys';
+import type { Phase } from '@rollcall/core/rotation';
 import { type RotationStatus, routes, type StartRotationBody } from '@rollcall/wire';
 import { formatGate, formatRotation, formatRotations, formatThief, walk } from '../output/rotation.ts';
 import { durationOption, timeOption } from '../time-option.ts';
@@ -16,7 +17,7 @@ interface StartOptions {
 
 interface WatchOptions {
   readonly timeout?: string;
-  readonly until?: string;
+  readonly until?: Phase;
 }
 
 interface RetireOptions {
@@ -94,7 +95,7 @@ const watch = defineVerb<WatchOptions>({
     }),
 });
 
-const advance = defineVerb<{ readonly from?: string }>({
+const advance = defineVerb<{ readonly from?: Phase }>({
   usage: 'advance [id]',
   summary: 'Go on to the next phase, if its gate is open; exits 3 with what is missing when it is not',
   examples: ['rollcall rotation advance', 'rollcall rotation advance master --from rolling'],
@@ -106,7 +107,7 @@ const advance = defineVerb<{ readonly from?: string }>({
     },
   ],
   run: async (context, [id], { from }) => {
-    const body = from === undefined ? {} : { from: from as RotationStatus['rotation']['phase'] };
+    const body = from === undefined ? {} : { from };
     return orWhatBlocks(context, id, async () => {
       const answer = await context.hub().call(routes.advanceRotation, { params: { id: id ?? 'master' }, body });
       return { json: answer, text: formatRotation(answer, context.view) };

@@ -76,8 +76,10 @@ function adviceOn(host: string, view: View): string[] {
       'A reinstalled host, or a thief? Look on the host itself, not here: run `rollcall agent status` there, and type the whole fingerprint that it shows:',
       view.width,
     ),
-    `  rollcall pin approve ${host} --fingerprint FULL    (it is the true one)`,
-    `  rollcall pin reject ${host} --fingerprint FULL     (it is not)`,
+    'It is the true one:',
+    `  rollcall pin approve ${host} --fingerprint FULL`,
+    'It is not:',
+    `  rollcall pin reject ${host} --fingerprint FULL`,
   ];
 }
 

@@ -1,15 +1,17 @@
 /** Rotations for a person: where it is, what holds it up, what to do next, what a thief can still do. */
+import { type Phase, phases } from '@rollcall/core/rotation';
 import type { BlockerRow, RotationRow, RotationStatus } from '@rollcall/wire';
 import { formatAge, formatClock, formatInstant } from './age.ts';
 import { countOf, firstOf, formatFields, indented, type View, wrap } from './page.ts';
 import { printable } from './printable.ts';
 import { type Cell, formatTable } from './table.ts';
 
-/** The walk as it is drawn; a phase outside of it is named instead. */
-export const walk: readonly string[] = ['planned', 'widening', 'rolling', 'proving', 'narrowing', 'done'];
+/** The walk to the end, as it is drawn; a phase of the way back is named instead. */
+export const walk: readonly Phase[] = walkFrom('planned');
 
-export function isEnded(phase: string): boolean {
-  return phase === 'done' || !walk.includes(phase);
+/** A phase that this version does not know is taken for a running one. */
+export function isEnded(phase: Phase): boolean {
+  return Object.hasOwn(phases, phase) && phases[phase].next === null;
 }
 
 export function formatRotation(status: RotationStatus, view: View): string[] {
@@ -115,14 +117,12 @@ export function formatThief({ rotation, verifyUntil }: RotationStatus, view: Vie
 
 /** One line for a log or a pipe. */
 export function formatBrief({ rotation, progress, gate }: RotationStatus): string {
-  const gateText = isEnded(rotation.phase)
-    ? ''
-    : gate.open
-      ? ', gate open'
-      : `, ${countOf(gate.blockers.length, 'blocker')}`;
+  const { phase } = rotation;
+  const along = phase === 'widening' ? `widened ${progress.widened}` : `proven ${progress.proven}`;
+  const gateText = isEnded(phase) ? '' : gate.open ? ', gate open' : `, ${countOf(gate.blockers.length, 'blocker')}`;
   const paused = rotation.pausedBecause === null ? '' : ', paused';
   return printable(
-    `${rotation.secret} ${rotation.from} → ${rotation.to} ${rotation.phase}: ${formatProgress(progress)}${gateText}${paused}`,
+    `${rotation.secret} ${rotation.from} → ${rotation.to} ${phase}, ${along} of ${progress.total}${gateText}${paused}`,
   );
 }
 
@@ -138,7 +138,12 @@ function formatProgress({ widened, rolled, proven, total }: RotationStatus['prog
   return `widened ${widened}, rolled ${rolled}, proven ${proven} of ${total}`;
 }
 
-function formatWalk(phase: string): string {
+function walkFrom(phase: Phase): Phase[] {
+  const { next } = phases[phase];
+  return next === null ? [phase] : [phase, ...walkFrom(next)];
+}
+
+function formatWalk(phase: Phase): string {
   return walk.includes(phase) ? walk.map((each) => (each === phase ? `[${each}]` : each)).join(' → ') : `[${phase}]`;
 }
 
