@@ -3,7 +3,7 @@
 import { RollcallError } from '../errors.ts';
 import type { Gate } from './gate.ts';
 import { coverLeave } from './leave.ts';
-import { type Phase, phases, type Rotation } from './phases.ts';
+import { isRunning, type Phase, phases, type Rotation } from './phases.ts';
 import type { Sweep } from './sweep.ts';
 
 /**
@@ -31,6 +31,6 @@ export function decideRollback(rotation: Rotation, nowMs: number): Rotation {
 
 /** `rotation leave ID NAME…`, later than at the start. */
 export function decideLeave(rotation: Rotation, names: readonly string[], sweep: Sweep): Rotation {
-  if (phases[rotation.phase].next === null) throw new RollcallError('rotation_moved_on', { phase: rotation.phase });
+  if (!isRunning(rotation)) throw new RollcallError('rotation_moved_on', { phase: rotation.phase });
   return { ...rotation, left: coverLeave({ leave: names, left: rotation.left }, [], sweep.roll, 'would_strand') };
 }

@@ -36,6 +36,15 @@ export function assignmentSets(
   };
 }
 
+/**
+ * The versions with which the hub calls a host, in the order in which it tries them after a 401: those that verify now and
+ * that this host was delivered, newest first. The response with the newest may have been lost, and a host that has just
+ * enrolled has proven none, so what it has proven would not do. One that it was never delivered is not sent to it.
+ */
+export function commandVersions(newestDelivered: number, liveVersions: readonly number[]): readonly number[] {
+  return liveVersions.filter((version) => version <= newestDelivered).sort((a, b) => b - a);
+}
+
 /** I1: whether every version that callers present is among those that a verifier accepts. */
 export function contains(accepts: readonly number[], presents: readonly number[]): boolean {
   return presents.every((version) => accepts.includes(version));

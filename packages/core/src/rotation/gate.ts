@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { isWindowOpen } from './generations.ts';
-import { type Phase, phases, type Rotation } from './phases.ts';
+import { isRunning, type Phase, type Rotation } from './phases.ts';
 import { requirementsOf, type SecretKind } from './requirements.ts';
 import type { RollHost } from './roll.ts';
 
@@ -44,29 +44,35 @@ export interface Gate {
 
 /** Evaluates the gate out of the rotation's phase. */
 export function evaluateGate(rotation: Rotation, observations: Observations, policy: GatePolicy, nowMs: number): Gate {
-  assert(phases[rotation.phase].next !== null, 'an ended rotation has no gate');
+  assert(isRunning(rotation), 'an ended rotation has no gate');
   const requirements = requirementsOf(kindOf(rotation.secret), rotation.phase);
-  const all = requirements.flatMap((requirement) => requirement(rotation, observations, policy, nowMs));
-  const blockers = all.sort(byMember);
-  const isReport =
-    rotation.reason === 'leak' && gateIsReport.has(rotation.phase) && !isWindowOpen(observations.verifyUntilMs, nowMs);
-  if (!isReport) return { open: blockers.length === 0, blockers, cutOff: [] };
-  const cutOff = [...new Set(blockers.map((blocker) => blocker.member))];
-  return { open: true, blockers: [], cutOff };
+  const blockers = inOrder(requirements.flatMap((requirement) => requirement(rotation, observations, policy, nowMs)));
+  if (!isReport(rotation, observations, nowMs)) return { open: blockers.length === 0, blockers, cutOff: [] };
+  return { open: true, blockers: [], cutOff: [...new Set(blockers.map((blocker) => blocker.member))] };
 }
 
-/** The phases whose evidence comes from hosts; replicas must hold the new version whatever happened. */
-const gateIsReport: ReadonlySet<Phase> = new Set(['rolling', 'proving', 'narrowing']);
+/** The phases whose evidence comes from the roll. Replicas must hold the new version whatever happened. */
+const answeredByTheRoll: ReadonlySet<Phase> = new Set(['rolling', 'proving', 'narrowing']);
 
-export function kindOf(secret: string): SecretKind {
+/**
+ * Whether the gate only reports who was cut off: after a leak, once the old version is refused whoever presents it, a
+ * thief must not hold the rotation open (design 5). An empty roll is still no evidence (I6).
+ */
+function isReport(rotation: Rotation, { hosts, verifyUntilMs }: Observations, nowMs: number): boolean {
+  return (
+    rotation.reason === 'leak' &&
+    answeredByTheRoll.has(rotation.phase) &&
+    hosts.length > 0 &&
+    !isWindowOpen(verifyUntilMs, nowMs)
+  );
+}
+
+function kindOf(secret: string): SecretKind {
   return secret === 'master' ? 'master' : 'named';
 }
 
-function byMember(a: Blocker, b: Blocker): number {
-  return compare(a.member, b.member) || compare(a.missing, b.missing);
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+/** By member, then by what is missing; each once, also when two requirements found the same. */
+function inOrder(blockers: readonly Blocker[]): readonly Blocker[] {
+  const byKey = new Map(blockers.map((blocker) => [`${blocker.member}\0${blocker.missing}`, blocker]));
+  return [...byKey.keys()].sort().map((key) => byKey.get(key) as Blocker);
 }

@@ -1,7 +1,13 @@
 /** Rotation: phases, evidence, gates, waves, generations, and the roll call that says who would be stranded. */
 
 export { decideAdvance, decideLeave, decideRollback } from './advance.ts';
-export { type AssignedHost, type AssignmentSets, assignmentSets, contains } from './assignment-sets.ts';
+export {
+  type AssignedHost,
+  type AssignmentSets,
+  assignmentSets,
+  commandVersions,
+  contains,
+} from './assignment-sets.ts';
 export {
   type Blocker,
   evaluateGate,

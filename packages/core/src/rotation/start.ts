@@ -44,7 +44,7 @@ export function decideStart(
   assertTimeTrusted(time);
   if (sweep.currentVersion === null) throw new RollcallError('no_current_version');
   const verifyUntilMs = windowEnd(request, time.nowMs);
-  const running = isRunning(latest) ? latest : null;
+  const running = latest !== null && isRunning(latest) ? latest : null;
   assertMayOvertake(running, request, sweep);
   // After a leak every hour counts, so hosts that cannot come along are named, not waited for.
   const concerned = request.reason === 'leak' ? [] : sweep.withoutUsablePin;

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { evaluateGate, type Gate, type GatePolicy, type Observations } from './gate.ts';
+import type { Phase, Rotation } from './phases.ts';
+import { invitedHost, now, observed, rollHost, rotationIn } from './roll.fixture.ts';
+import type { RollHost } from './roll.ts';
+
+const policy: GatePolicy = { quietWindowMs: 1_000 };
+
+function gate(rotation: Rotation, observations: Observations): Gate {
+  return evaluateGate(rotation, observations, policy, now);
+}
+
+/** `open`, or who lacks what. */
+function summary({ open, blockers, cutOff }: Gate): string {
+  const lacking = blockers.map((blocker) => `${blocker.member}: ${blocker.missing}`);
+  const report = cutOff.length > 0 ? [`cut off: ${cutOff.join(' ')}`] : [];
+  return [...(open ? ['open'] : []), ...lacking, ...report].join(', ');
+}
+
+const open: Partial<Observations> = { verifyUntilMs: now + 1 };
+const leak: Partial<Rotation> = { reason: 'leak' };
+const good = rollHost('agent-1');
+const old = rollHost('agent-2', { provenVersion: 1, narrowed: false });
+const unknown = rollHost('agent-2', { provenVersion: null, narrowed: false });
+const evicted: RollHost = { ...invitedHost('agent-2'), status: 'evicted' };
+
+function holding(...holds: readonly number[]): Partial<Observations> {
+  return {
+    replicas: [
+      { id: 'hub-1', holds: [1, 2], sinceMs: 0 },
+      { id: 'hub-2', holds, sinceMs: 7 },
+    ],
+  };
+}
+
+type Case = readonly [
+  what: string,
+  phase: Phase,
+  hosts: readonly RollHost[],
+  Partial<Observations>,
+  Partial<Rotation>,
+  then: string,
+];
+
+// biome-ignore format: a table
+const cases: readonly Case[] = [
+  ['both replicas hold both', 'widening', [old], { ...open, ...holding(2, 1) }, {}, 'open'],
+  ['one replica lacks the new version', 'widening', [good], { ...open, ...holding(1) }, {}, 'hub-2: replica_holds_both'],
+  ['one replica lost the old version', 'widening', [good], { ...open, ...holding(2) }, {}, 'hub-2: replica_holds_both'],
+  ['the old version has stopped, so nobody needs it', 'widening', [good], holding(2), {}, 'open'],
+  ['the old version has stopped, but the new one is lacking', 'widening', [good], holding(1), {}, 'hub-2: replica_holds_both'],
+  ['no replica at all', 'widening', [good], { replicas: [] }, {}, 'hub: no_live_replica'],
+  ['a leak waits for replicas, too', 'widening', [good], holding(1), leak, 'hub-2: replica_holds_both'],
+
+  ['all proven', 'rolling', [good], open, {}, 'open'],
+  ['one is on the old version', 'rolling', [good, old], open, {}, 'agent-2: proof_of_new'],
+  ['one was never attributed', 'rolling', [good, unknown], open, {}, 'agent-2: proof_of_new'],
+  ['one is silent', 'rolling', [good, { ...old, fresh: false }], open, {}, 'agent-2: proof_of_new'],
+  ['one is suspended', 'rolling', [good, { ...old, status: 'suspended' }], open, {}, 'agent-2: proof_of_new'],
+  ['one is invited', 'rolling', [good, invitedHost('agent-2')], open, {}, 'agent-2: proof_of_new'],
+  ['one was left', 'rolling', [good, old], open, { left: ['agent-2'] }, 'open'],
+  ['another than that was left', 'rolling', [good, old], open, { left: ['agent-1'] }, 'agent-2: proof_of_new'],
+  ['one was evicted', 'rolling', [good, evicted], open, {}, 'open'],
+  ['a roll of zero', 'rolling', [], open, {}, 'roll: empty_roll'],
+  ['everyone was left', 'rolling', [old], open, { left: ['agent-2'] }, 'open'],
+  ['presenting the old one does not hold rolling', 'rolling', [rollHost('agent-2', { presentingOld: true })], open, {}, 'open'],
+  ['a leak in its window waits', 'rolling', [good, old], open, leak, 'agent-2: proof_of_new'],
+  ['a leak after its window reports', 'rolling', [good, old], {}, leak, 'open, cut off: agent-2'],
+  ['a planned one after its window waits', 'rolling', [good, old], {}, {}, 'agent-2: proof_of_new'],
+
+  ['all signals', 'proving', [good], {}, {}, 'open'],
+  ['the window is open', 'proving', [good], open, {}, 'master: window_closed'],
+  ['the window is open after a leak', 'proving', [good], open, leak, 'master: window_closed'],
+  ['one fell back', 'proving', [good, old], {}, {}, 'agent-2: proof_of_new'],
+  ['one is unknown', 'proving', [good, unknown], {}, {}, 'agent-2: attribution, agent-2: proof_of_new'],
+  ['one has no pin', 'proving', [good, rollHost('agent-2', { pin: 'none' })], {}, {}, 'agent-2: usable_pin'],
+  ['one pin is unreadable', 'proving', [good, rollHost('agent-2', { pin: 'unreadable' })], {}, {}, 'agent-2: usable_pin'],
+  ['one has no pin and was left', 'proving', [good, rollHost('agent-2', { pin: 'none' })], {}, { left: ['agent-2'] }, 'open'],
+  ['one presents the old version again', 'proving', [good, rollHost('agent-2', { presentingOld: true })], {}, {}, 'agent-2: old_version_silent'],
+  ['a thief presents the old version', 'proving', [good, rollHost('agent-2', { presentingOld: true })], {}, leak, 'open'],
+  ['joined during proving', 'proving', [good, invitedHost('agent-2')], {}, {}, 'agent-2: attribution, agent-2: proof_of_new, agent-2: usable_pin'],
+  ['a roll of zero', 'proving', [], {}, {}, 'roll: empty_roll'],
+
+  ['all narrowed', 'narrowing', [good], {}, {}, 'open'],
+  ['one did not report', 'narrowing', [good, rollHost('agent-2', { narrowed: false })], {}, {}, 'agent-2: narrowed_step'],
+  ['one was left', 'narrowing', [good, rollHost('agent-2', { narrowed: false })], {}, { left: ['agent-2'] }, 'open'],
+  ['a leak on a roll of zero', 'rolling', [], {}, leak, 'roll: empty_roll'],
+  ['a leak reports', 'narrowing', [good, rollHost('agent-2', { narrowed: false })], {}, leak, 'open, cut off: agent-2'],
+];
+
+describe('the gates of the master', () => {
+  it.each(cases)('%s (%s)', (_what, phase, hosts, changes, rotation, then) => {
+    expect(summary(gate(rotationIn(phase, rotation), observed(hosts, changes)))).toBe(then);
+  });
+
+  it('lists the same blockers in the same order, however the rows come', () => {
+    const hosts = ['c', 'a', 'b'].map((id) => rollHost(id, { provenVersion: null, pin: 'none' }));
+    const one = gate(rotationIn('proving'), observed(hosts));
+    const other = gate(rotationIn('proving'), observed([...hosts].reverse()));
+    expect(one).toEqual(other);
+    expect(one.blockers.map((blocker) => blocker.member)).toEqual(['a', 'a', 'a', 'b', 'b', 'b', 'c', 'c', 'c']);
+  });
+
+  it('says since when, and what to do', () => {
+    const [window] = gate(rotationIn('proving'), observed([good], open)).blockers;
+    expect(window?.sinceMs).toBe(now - 1_000);
+    expect(window?.hint).toContain(new Date(now + 1).toISOString());
+    const hints = [
+      old,
+      { ...old, fresh: false },
+      { ...old, refusal: 'disk_full' },
+      { ...old, pin: 'none' as const },
+    ].map((host) => gate(rotationIn('rolling'), observed([host])).blockers[0]?.hint);
+    expect(new Set(hints).size).toBe(4);
+    expect(hints[2]).toContain('disk_full');
+  });
+
+  it('has no gate for an ended rotation, nor for a kind of secret without requirements', () => {
+    expect(() => gate(rotationIn('done'), observed([good]))).toThrow('an ended rotation has no gate');
+    expect(() => gate(rotationIn('rolling', { secret: 'api-token' }), observed([good]))).toThrow('no gate is defined');
+  });
+});
