@@ -113,15 +113,14 @@ export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> 
       ]);
       const assignmentOf = new Map(assignments.map((assignment) => [assignment.host, assignment]));
       const seenOf = new Map(seen.map((row) => [row.host, row]));
-      held.clear();
+      const onRoll = new Set(hosts.map((host) => host.id));
+      for (const id of held.keys()) if (!onRoll.has(id)) held.delete(id);
       for (const host of hosts) {
-        const entry = project(
-          host.id,
-          host.status === 'unreadable' ? undefined : host,
-          pins.get(host.id),
-          assignmentOf.get(host.id),
-        );
-        applyLiveness(entry, seenOf.get(host.id));
+        // What this process saw itself is newer than what was flushed.
+        const isNew = !held.has(host.id);
+        const readable = host.status === 'unreadable' ? undefined : host;
+        const entry = project(host.id, readable, pins.get(host.id), assignmentOf.get(host.id));
+        if (isNew) applyLiveness(entry, seenOf.get(host.id));
       }
     },
   };
