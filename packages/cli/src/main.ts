@@ -2,12 +2,12 @@
 /** `rollcall`: the composition root. */
 import process from 'node:process';
 import { createNodeIo } from './adapters/node-io.ts';
-import type { HubPackage, Parts } from './optional-package.ts';
+import type { Parts } from './optional-package.ts';
 import { runProgram } from './program.ts';
 
 /** Loaded when a verb needs them: a host does not install a database, a laptop no agent (design 2). */
 const parts: Parts = {
-  '@rollcall/hub': async () => (await import('@rollcall/hub')) as unknown as HubPackage,
+  '@rollcall/hub': () => import('@rollcall/hub'),
   '@rollcall/agent': () => import('@rollcall/agent'),
 };
 

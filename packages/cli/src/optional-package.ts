@@ -8,9 +8,9 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 export interface HubPackage {
   initHub(options: {
     readonly dir: string;
-    readonly listen?: string;
-    readonly trustDomain?: string;
-    readonly kekFile?: string;
+    readonly listen?: string | undefined;
+    readonly trustDomain?: string | undefined;
+    readonly kekFile?: string | undefined;
   }): Promise<{
     readonly dir: string;
     readonly kekFile: string;
@@ -22,13 +22,13 @@ export interface HubPackage {
   }>;
   runHub(options: {
     readonly dir: string;
-    readonly kekFile?: string;
-    readonly listen?: string;
-    readonly beatMs?: number;
-    readonly verifyWindowMs?: number;
-    readonly firstUseMinAgeMs?: number;
-    readonly metrics?: string;
-    readonly logLevel?: LogLevel;
+    readonly kekFile?: string | undefined;
+    readonly listen?: string | undefined;
+    readonly beatMs?: number | undefined;
+    readonly verifyWindowMs?: number | undefined;
+    readonly firstUseMinAgeMs?: number | undefined;
+    readonly metrics?: string | undefined;
+    readonly logLevel?: LogLevel | undefined;
   }): Promise<void>;
 }
 

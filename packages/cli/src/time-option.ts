@@ -16,6 +16,10 @@ export function durationOption(option: string, text: string): number {
   });
 }
 
+export function optionalDuration(option: string, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : durationOption(option, text);
+}
+
 function named<T>(option: string, parse: () => T): T {
   try {
     return parse();

@@ -1,5 +1,5 @@
 /** Follows a rotation: live on a terminal, one line per change elsewhere; a restart of the hub does not end it. */
-import { isRollcallError, RollcallError } from '@rollcall/core/errors';
+import { type ErrorCode, isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Phase } from '@rollcall/core/rotation';
 import { encodeTime } from '@rollcall/core/time';
@@ -23,8 +23,8 @@ export async function watchRotation(context: Context, watch: Watch): Promise<Res
   const show = createDisplay(context);
   let last = await watch.read();
   let answeredMs = clock.monotonic();
+  show.status(last);
   for (;;) {
-    show.status(last);
     if (isReached(last, watch.until)) return show.end({ json: last, text: formatRotation(last, viewNow(context)) });
     if (isEnded(last.rotation.phase)) return show.end(stopped(context, last, `it is ${last.rotation.phase}`));
     const elapsedMs = clock.monotonic() - startedMs;
@@ -34,15 +34,17 @@ export async function watchRotation(context: Context, watch: Watch): Promise<Res
     try {
       last = await watch.read();
       answeredMs = clock.monotonic();
+      show.status(last);
     } catch (error) {
-      const isPassing =
-        isRollcallError(error, 'hub_unreachable') ||
-        isRollcallError(error, 'hub_no_answer') ||
-        isRollcallError(error, 'unavailable');
-      if (!isPassing || clock.monotonic() - answeredMs > limits.watchUnreachableMs) throw error;
+      if (!isPassing(error) || clock.monotonic() - answeredMs > limits.watchUnreachableMs) throw error;
       show.unanswered(error.code);
     }
   }
+}
+
+/** What a hub that is being restarted gives. */
+function isPassing(error: unknown): error is RollcallError {
+  return ['hub_unreachable', 'hub_no_answer', 'unavailable'].some((code) => isRollcallError(error, code as ErrorCode));
 }
 
 function isReached({ rotation }: RotationStatus, until: Phase): boolean {

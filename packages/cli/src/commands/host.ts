@@ -172,7 +172,7 @@ function formatHeld(answer: HostChangeAnswer, view: View): string[] {
   if (answer.heldSecrets.length === 0) return [];
   const names = answer.heldSecrets.join(', ');
   return wrap(
-    `It held ${names}, which others hold too: what it knows of that ends with a rotation (rollcall rotation start ${answer.heldSecrets[0]} --reason leak).`,
+    `It held ${names}, which others hold too: what it knows of that ends with a rotation (\`rollcall rotation start ${answer.heldSecrets[0]} --reason leak\`).`,
     view.width,
   );
 }

@@ -5,7 +5,7 @@ import { formatInstant } from '../output/age.ts';
 import { formatFields, type View, wrap } from '../output/page.ts';
 import { formatReadiness } from '../output/readiness.ts';
 import { formatTable } from '../output/table.ts';
-import { durationOption } from '../time-option.ts';
+import { optionalDuration } from '../time-option.ts';
 import { defineVerb, type Noun } from '../verb.ts';
 
 interface InitOptions {
@@ -51,12 +51,7 @@ const init = defineVerb<InitOptions>({
   ],
   run: async (context, _args, { dir, listen, trustDomain, kekFile }) => {
     const hub = await loadHub(context.io);
-    const made = await hub.initHub({
-      dir,
-      ...(listen === undefined ? {} : { listen }),
-      ...(trustDomain === undefined ? {} : { trustDomain }),
-      ...(kekFile === undefined ? {} : { kekFile }),
-    });
+    const made = await hub.initHub({ dir, listen, trustDomain, kekFile });
     return { json: made, text: formatMade(made, context.view) };
   },
 });
@@ -79,13 +74,13 @@ const start = defineVerb<StartOptions>({
     const hub = await loadHub(context.io);
     await hub.runHub({
       dir,
-      ...(kekFile === undefined ? {} : { kekFile }),
-      ...(listen === undefined ? {} : { listen }),
-      ...(metrics === undefined ? {} : { metrics }),
-      ...(beat === undefined ? {} : { beatMs: durationOption('--beat', beat) }),
-      ...(verifyWindow === undefined ? {} : { verifyWindowMs: durationOption('--verify-window', verifyWindow) }),
-      ...(firstUseMinAge === undefined ? {} : { firstUseMinAgeMs: durationOption('--first-use-min-age', firstUseMinAge) }),
-      ...(logLevel === undefined ? {} : { logLevel }),
+      kekFile,
+      listen,
+      metrics,
+      beatMs: optionalDuration('--beat', beat),
+      verifyWindowMs: optionalDuration('--verify-window', verifyWindow),
+      firstUseMinAgeMs: optionalDuration('--first-use-min-age', firstUseMinAge),
+      logLevel,
     });
     return { json: { stopped: true }, text: ['The hub has stopped.'] };
   },
@@ -139,7 +134,7 @@ function formatMade(made: Made, view: View): string[] {
     '',
     view.style.warn('The offline key file must leave this machine now.'),
     ...wrap(
-      'It holds the private keys of the hub root and of the root certificate authority. Whoever has it can appoint a hub that every host obeys. The running hub does not need it. Copy it to storage that is not connected, twice, check a copy, and delete it here:',
+      'It is the private hub root. Whoever has it can appoint a hub that every host obeys. The running hub does not need it, only the next rotation of the hub key does. Copy it to storage that is not connected, twice, check a copy, and delete it here:',
       view.width,
     ),
     `  sha256sum ${made.offlineKeyFile}`,

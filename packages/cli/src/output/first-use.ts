@@ -36,7 +36,7 @@ export function formatAccepted(answer: AcceptFirstUseAnswer, view: View): string
     `First use is on until ${formatInstant(answer.until, view.nowMs)}, for ${countOf(answer.accepted.length, 'host')} and no other:`,
     ...formatTable([{ title: 'HOST', elastic: 20 }, { title: 'KEY' }], keyRows(answer.accepted), view.width),
     ...wrap(
-      'Each gets its own keys and nothing more until you confirm it, with what the host itself shows: rollcall pin confirm HOST --fingerprint FULL',
+      'Each gets its own keys and nothing more until you confirm it, with what the host itself shows: `rollcall pin confirm HOST --fingerprint FULL`',
       view.width,
     ),
   ];
@@ -64,7 +64,7 @@ function formatExposed({ hosts }: ExposureAnswer, view: View): string[] {
     '',
     ...formatTable(columns, rows, view.width),
     ...wrap(
-      'Whoever holds the master could be pinned as one of these without a race. They stay unpinned; enrol them (rollcall host reenrol), or remove them.',
+      'Whoever holds the master could be pinned as one of these without a race. They stay unpinned; enrol them (`rollcall host reenrol`), or remove them.',
       view.width,
     ).map(view.style.dim),
   ];

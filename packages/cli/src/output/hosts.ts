@@ -61,7 +61,10 @@ export function formatHost(answer: ShowHostAnswer, view: View): string[] {
     ...(host.pin === null ? [] : ([['', host.pin.fingerprint]] as [string, Cell][])),
     ...(host.pending
       ? ([
-          ['pending', { text: `another key claims to be this host: rollcall pin show ${host.id}`, paint: style.bad }],
+          [
+            'pending',
+            { text: `another key claims to be this host: \`rollcall pin show ${host.id}\``, paint: style.bad },
+          ],
         ] as [string, Cell][])
       : []),
     ...(host.flags.length === 0

@@ -23,11 +23,14 @@ export function formatFields(fields: readonly (readonly [string, Cell])[], view:
   });
 }
 
-/** Lines of whole words; a word that is wider than the page stays whole, since it will be copied. */
+/** A word, or a command between backticks: both will be copied, so neither is broken. */
+const WORD = /(?:`[^`]*`|\S)+/g;
+
+/** Lines of whole words; one that is wider than the page stays whole. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of printable(text).split(' ')) {
+  for (const [word] of printable(text).matchAll(WORD)) {
     if (line !== '' && line.length + 1 + word.length > width) {
       lines.push(line);
       line = word;

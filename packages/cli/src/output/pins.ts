@@ -84,6 +84,6 @@ function adviceOn(host: string, view: View): string[] {
 }
 
 function anchorText(anchor: string): string {
-  if (anchor === 'first-use') return 'first-use: nobody has confirmed it (rollcall pin confirm)';
+  if (anchor === 'first-use') return 'first-use: nobody has confirmed it (`rollcall pin confirm`)';
   return anchor === 'operator' ? 'operator: a person vouched for it' : 'enrolment: it came with an enrolment token';
 }

@@ -1,0 +1,243 @@
+import type { RotationStatus } from '@rollcall/wire';
+import { describe, expect, it } from 'vitest';
+import { done, LONG_ID, leaked, openGate, rolling } from '../answers.fixture.ts';
+import type { Answer } from '../fake-operator.fixture.ts';
+import { at, transcript } from '../transcript.fixture.ts';
+
+/** Answers one after the other, the last one for ever. */
+function inTurn(...answers: Answer<'showRotation'>[]): () => Answer<'showRotation'> {
+  let turn = 0;
+  return () => answers[Math.min(turn++, answers.length - 1)] ?? 'drop';
+}
+
+function inPhase(phase: RotationStatus['rotation']['phase'], proven = 8): RotationStatus {
+  return { ...openGate, rotation: { ...openGate.rotation, phase }, progress: { ...openGate.progress, proven } };
+}
+
+describe('rollcall rotation start', () => {
+  it('sends what was asked for, times in UTC', async () => {
+    const words = [
+      'rotation',
+      'start',
+      'master',
+      '--reason',
+      'leak',
+      '--narrow-by',
+      '2h',
+      '--leave',
+      'agent-9',
+      'agent-12',
+    ];
+    const { asked } = await transcript(words, { answers: { startRotation: leaked } });
+    expect(asked[0]?.body).toEqual({
+      secret: 'master',
+      reason: 'leak',
+      narrowBy: at(7_200),
+      leave: ['agent-9', 'agent-12'],
+    });
+  });
+
+  it('says after a leak what a thief can still do, and until when', async () => {
+    const { stdout } = await transcript(['rotation', 'start', 'master', '--reason', 'leak'], {
+      answers: { startRotation: leaked },
+    });
+    const text = stdout.replace(/\s+/g, ' ');
+    expect(text).toContain('What a thief of master version 3 can still do: - Nothing of version 4');
+    expect(text).toContain('Whatever version 3 derives, until 2026-12-05T12:00:00Z (in 6 d)');
+    expect(text).toMatch(/commands.*heartbeats.*sessions.*invites/);
+  });
+
+  it('does not say so when nothing leaked', async () => {
+    const { stdout } = await transcript(['rotation', 'start', 'master'], { answers: { startRotation: rolling } });
+    expect(stdout).not.toContain('thief');
+  });
+
+  it('blocked by hosts without a pin names them, and exits 3', async () => {
+    const refusal = {
+      status: 409,
+      code: 'hosts_without_pin',
+      title: 'Hosts have no pin.',
+      details: { hosts: ['agent-1', 'agent-2'] },
+    };
+    const run = await transcript(['rotation', 'start', 'master'], { answers: { startRotation: { refusal } } });
+    expect(run).toMatchObject({ exit: 3, stdout: 'Hosts have no pin.\n  hosts  agent-1, agent-2\n' });
+    expect(run.stderr).toContain('hosts_without_pin: Hosts have no pin.');
+  });
+});
+
+describe('rollcall rotation status', () => {
+  it('shows the walk, the blockers and what to do', async () => {
+    const { stdout, asked } = await transcript(['rotation', 'status'], { answers: { showRotation: rolling } });
+    expect(asked[0]?.path).toBe('/v1/rotations/master');
+    expect(stdout).toContain('master 3 → 4: rolling\n');
+    expect(stdout).toContain('planned → widening → [rolling] → proving → narrowing → done');
+    expect(stdout).toContain('widened 12, rolled 9, proven 8 of 12');
+    expect(stdout).toContain('closed, 31 blockers');
+    expect(stdout).toContain(`${LONG_ID}: not proven, since 2 min`);
+    expect(stdout).toContain('--json has all');
+  });
+
+  it('says when the way is open, and what had stopped it', async () => {
+    expect((await transcript(['rotation', 'status'], { answers: { showRotation: openGate } })).stdout).toContain(
+      'is open: rollcall rotation advance master',
+    );
+    const ended = (await transcript(['rotation', 'status', 'rot-1'], { answers: { showRotation: done } })).stdout;
+    expect(ended).toContain('stopped verifying 2026-11-29T11:59:55Z (5 s ago)');
+    expect(ended).not.toContain('gate');
+  });
+});
+
+describe('rollcall rotation advance', () => {
+  it('goes from the phase that was seen', async () => {
+    const { asked } = await transcript(['rotation', 'advance', 'rot-1', '--from', 'rolling'], {
+      answers: { advanceRotation: openGate },
+    });
+    expect(asked[0]).toMatchObject({ path: '/v1/rotations/rot-1/advance', body: { from: 'rolling' } });
+  });
+
+  it('at a closed gate exits 3, with the blockers as output', async () => {
+    const refusal = {
+      status: 409,
+      code: 'gate_closed',
+      title: 'Evidence is missing.',
+      details: { members: [LONG_ID] },
+    };
+    const answers = { advanceRotation: { refusal }, showRotation: rolling };
+    const run = await transcript(['rotation', 'advance'], { answers });
+    expect(run.exit).toBe(3);
+    expect(run.stdout).toContain(`${LONG_ID}: not proven`);
+    expect(run.stderr).toContain('gate_closed: Evidence is missing.');
+    const json = await transcript(['rotation', 'advance', '--json'], { answers });
+    expect(json).toMatchObject({
+      exit: 3,
+      json: { error: { code: 'gate_closed', details: { members: [LONG_ID] } }, gate: rolling.gate },
+    });
+  });
+
+  it('reports the refusal alone when the rotation cannot be shown', async () => {
+    const refusal = { status: 409, code: 'rotation_moved_on', title: 'It moved on.' };
+    const run = await transcript(['rotation', 'advance', '--json'], {
+      answers: { advanceRotation: { refusal }, showRotation: 'drop' },
+    });
+    expect(run).toMatchObject({ exit: 3, json: { error: { code: 'rotation_moved_on' } } });
+  });
+});
+
+describe('rollcall rotation retire', () => {
+  const untilMs = Date.parse(at(6 * 86_400));
+
+  it('in an open window exits 3, with what blocks it', async () => {
+    const refusal = {
+      status: 409,
+      code: 'window_open',
+      title: 'The old version still verifies.',
+      details: { untilMs },
+    };
+    const run = await transcript(['rotation', 'retire', '--yes'], {
+      answers: { retireRotation: { refusal }, showRotation: rolling },
+    });
+    expect(run.exit).toBe(3);
+    expect(run.stdout).toContain('3 verifies until 2026-12-05T12:00:00Z (in 6 d)');
+    expect(run.stderr).toContain('window_open');
+  });
+
+  it('asks first, and elsewhere needs --yes', async () => {
+    const answers = { retireRotation: done };
+    expect(await transcript(['rotation', 'retire'], { answers })).toMatchObject({ exit: 2, asked: [] });
+    expect(await transcript(['rotation', 'retire'], { answers, terminal: ['n'] })).toMatchObject({
+      exit: 1,
+      asked: [],
+    });
+    const run = await transcript(['rotation', 'retire', 'rot-1', '--now', '--leave', 'agent-9'], {
+      answers,
+      terminal: ['y'],
+    });
+    expect(run).toMatchObject({
+      exit: 0,
+      asked: [{ path: '/v1/rotations/rot-1/retire', body: { now: true, leave: ['agent-9'] } }],
+    });
+    expect(run.stdout).toContain('Version 3 of master is retired.');
+  });
+});
+
+describe('rollcall rotation watch', () => {
+  it('says each change once, until it is done', async () => {
+    const showRotation = inTurn(
+      inPhase('widening'),
+      inPhase('rolling', 8),
+      inPhase('rolling', 8),
+      inPhase('rolling', 9),
+      done,
+    );
+    const { exit, stdout, stderr } = await transcript(['rotation', 'watch'], { answers: { showRotation } });
+    expect(exit).toBe(0);
+    expect(stderr.split('\n').filter((line) => line.startsWith('2026-'))).toHaveLength(4);
+    expect(stderr).toMatch(/12:00:00Z master 3 → 4 widening, widened 12 of 12, gate open\n/);
+    expect(stdout).toContain('master 3 → 4: done');
+  });
+
+  it('stops at the phase that was asked for, or any later one', async () => {
+    const answers = { showRotation: inTurn(inPhase('widening'), inPhase('narrowing'), 'drop') };
+    const run = await transcript(['rotation', 'watch', '--until', 'proving', '--json'], { answers });
+    expect(run).toMatchObject({ exit: 0, json: { rotation: { phase: 'narrowing' } } });
+  });
+
+  it('exits 3 when the time is over, with where it stands', async () => {
+    const run = await transcript(['rotation', 'watch', '--timeout', '5s', '--json'], {
+      answers: { showRotation: rolling },
+    });
+    expect(run).toMatchObject({ exit: 3, json: { error: { code: 'watch_ended' }, rotation: { phase: 'rolling' } } });
+    expect(run.asked).toHaveLength(6);
+  });
+
+  it('exits 3 when it was rolled back', async () => {
+    const run = await transcript(['rotation', 'watch', '--json'], {
+      answers: { showRotation: inTurn(inPhase('reverting'), inPhase('rolled_back')) },
+    });
+    expect(run).toMatchObject({ exit: 3, json: { error: { code: 'watch_ended' } } });
+  });
+
+  it('outlives a restart of the hub', async () => {
+    const showRotation = inTurn(
+      inPhase('rolling'),
+      'drop',
+      'drop',
+      { refusal: { status: 503, code: 'unavailable' } },
+      done,
+    );
+    const { exit, stderr } = await transcript(['rotation', 'watch'], { answers: { showRotation } });
+    expect(exit).toBe(0);
+    expect(stderr.match(/the hub does not answer \(hub_no_answer\)/g)).toHaveLength(1);
+  });
+
+  it('gives up on a hub that stays away, and at once on a refusal or a hub that was never there', async () => {
+    const away = await transcript(['rotation', 'watch', '--json'], {
+      answers: { showRotation: inTurn(rolling, 'drop') },
+    });
+    expect(away).toMatchObject({ exit: 1, json: { error: { code: 'hub_no_answer' } } });
+    expect(away.asked.length).toBeGreaterThan(50);
+    const gone = await transcript(['rotation', 'watch', '--json'], {
+      answers: { showRotation: inTurn(rolling, { refusal: { status: 404, code: 'not_found' } }) },
+    });
+    expect(gone).toMatchObject({ exit: 1, json: { error: { code: 'not_found' } }, asked: [{}, {}] });
+    const never = await transcript(['rotation', 'watch', '--json'], { answers: { showRotation: 'drop' } });
+    expect(never).toMatchObject({ exit: 1, asked: [{}] });
+  });
+
+  it('draws over itself on a terminal, and leaves the result alone there', async () => {
+    const { stdout, stderr } = await transcript(['rotation', 'watch'], {
+      answers: { showRotation: inTurn(rolling, done) },
+      terminal: [],
+    });
+    expect(stderr.startsWith('\u001b[1mmaster 3 → 4: rolling')).toBe(true);
+    expect(stderr.endsWith('\u001b[J')).toBe(true);
+    expect(stdout).toContain('master 3 → 4: done');
+  });
+
+  it('is silent with --quiet', async () => {
+    const { stderr } = await transcript(['rotation', 'watch', '--quiet'], {
+      answers: { showRotation: inTurn(rolling, done) },
+    });
+    expect(stderr).toBe('');
+  });
+});
