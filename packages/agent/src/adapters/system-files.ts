@@ -20,15 +20,11 @@ export const systemFiles: Files = {
   },
   makeDirectory: async (path, mode) => {
     await mkdir(path, { mode });
-    const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
-    await handle.chmod(mode).finally(() => handle.close());
+    await withDirectory(path, (handle) => handle.chmod(mode));
   },
   rename,
   remove: unlink,
-  syncDirectory: async (path) => {
-    const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
-    await handle.sync().finally(() => handle.close());
-  },
+  syncDirectory: (path) => withDirectory(path, (handle) => handle.sync()),
 };
 
 /** Where a directory really is: a link to it is the operator's business, one within it is not. */
@@ -49,6 +45,15 @@ async function readBounded(path: string, maxBytes: number): Promise<Uint8Array> 
       // One byte more than the file had: it is too large, or it grows while it is read.
       if (length === buffer.length) throw Object.assign(new Error('file is too large'), { code: 'EFBIG' });
     }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function withDirectory(path: string, task: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    await task(handle);
   } finally {
     await handle.close();
   }

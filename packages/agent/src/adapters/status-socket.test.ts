@@ -1,0 +1,72 @@
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentStatusAnswer } from '@rollcall/wire';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describeAgent } from '../agent-status.ts';
+import { durableState, random } from '../fleet.fixture.ts';
+import { decideStart } from '../start.ts';
+import { askStatus, type StatusSocket, serveStatus } from './status-socket.ts';
+
+const status: AgentStatusAnswer = describeAgent(decideStart(durableState(), {}, random));
+let directory: string;
+let socket: StatusSocket | undefined;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rollcall-status-'));
+});
+
+afterEach(async () => {
+  await socket?.close();
+  socket = undefined;
+  await rm(directory, { recursive: true });
+});
+
+function statusOf(path: string, method = 'GET'): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request({ socketPath: join(directory, 'agent.sock'), path, method }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    })
+      .once('error', reject)
+      .end();
+  });
+}
+
+describe('the status socket', () => {
+  it('tells how the agent is, to its owner alone', async () => {
+    socket = await serveStatus(directory, () => status);
+    expect(await askStatus(directory)).toEqual(status);
+    expect((await stat(join(directory, 'agent.sock'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(directory)).toEqual(['agent.sock']);
+  });
+
+  it('takes the place of one that a killed agent left', async () => {
+    await writeFile(join(directory, 'agent.sock'), '');
+    socket = await serveStatus(directory, () => status);
+    expect((await askStatus(directory)).host).toBe(status.host);
+  });
+
+  it('knows one route and one method', async () => {
+    socket = await serveStatus(directory, () => status);
+    expect(await statusOf('/v1/status')).toBe(200);
+    expect(await statusOf('/v1/status?verbose')).toBe(200);
+    expect(await statusOf('/v1/secrets')).toBe(404);
+    expect(await statusOf('/v1/status', 'POST')).toBe(405);
+  });
+
+  it('is gone with its agent, and asking then says that none runs', async () => {
+    await expect(askStatus(directory)).rejects.toMatchObject({ code: 'agent_not_running' });
+    const stopped = await serveStatus(directory, () => status);
+    await stopped.close();
+    expect(await readdir(directory)).toEqual([]);
+    await expect(askStatus(directory)).rejects.toMatchObject({ code: 'agent_not_running' });
+  });
+
+  it('says so when its path is too long for a socket', async () => {
+    const long = join(directory, 'x'.repeat(100));
+    await expect(serveStatus(long, () => status)).rejects.toMatchObject({ code: 'socket_path_too_long' });
+    await expect(askStatus(long)).rejects.toMatchObject({ code: 'socket_path_too_long' });
+  });
+});
