@@ -208,13 +208,13 @@ export const rolling: RotationStatus = {
     blockers: [
       {
         member: LONG_ID,
-        missing: 'not_proven',
+        missing: 'proof_of_new',
         since: at(-120),
         hint: 'It has not been seen since the rotation began: wake it, or go on without it (--leave). It comes back by recovery.',
       },
       ...Array.from({ length: 30 }, (_, n) => ({
         member: `agent-${n}`,
-        missing: 'not_proven',
+        missing: 'proof_of_new',
         since: null,
         hint: 'Wake it.',
       })),

@@ -39,16 +39,18 @@ export function failureJson(failure: Failure): { code: string; message: string; 
 /** For standard error: the line that is quoted in a ticket, and what to do. */
 export function formatFailure(failure: Failure, view: View, parts: { readonly details: boolean }): string[] {
   const facts = parts.details ? detailFields(failure, view) : [];
-  return [
-    `${view.style.bad(printable(failure.code))}: ${printable(failure.message)}`,
-    ...formatFields([...facts, ['hint', failure.hint]], view),
-  ];
+  return [headline(failure, view), ...formatFields([...facts, ['hint', failure.hint]], view)];
 }
 
 /** For standard output, where what is wrong *is* the output (exit 3). */
 export function formatBlocked(failure: Failure, view: View): string[] {
   const facts = detailFields(failure, view);
   return [view.style.warn(printable(failure.message)), ...(facts.length === 0 ? [] : formatFields(facts, view))];
+}
+
+function headline(failure: Failure, view: View): string {
+  const paint = failure.exit === 3 ? view.style.warn : view.style.bad;
+  return `${paint(printable(failure.code))}: ${printable(failure.message)}`;
 }
 
 function detailFields(failure: Failure, view: View): (readonly [string, Cell])[] {

@@ -8,7 +8,7 @@ import { nouns } from './commands/index.ts';
 import { createContext } from './context.ts';
 import { describeFailure, type Failure, failureJson, formatBlocked, formatFailure } from './failure.ts';
 import { createStyle } from './output/style.ts';
-import type { Io } from './ports.ts';
+import type { Io, OutputStream } from './ports.ts';
 import { usageError } from './usage-error.ts';
 import { addVerb, type Context, type GlobalOptions, type Result, type Verb } from './verb.ts';
 
@@ -92,28 +92,32 @@ async function attempt(act: () => Promise<Result>): Promise<Result | Error> {
 /** Writes what came of it, and returns the exit code. */
 function report(context: Context, outcome: Result | Error): number {
   const { io, global, view } = context;
+  const result = outcome instanceof Error ? undefined : outcome;
   const failed = outcome instanceof Error ? outcome : outcome.failure;
   const failure = failed === undefined ? undefined : describeFailure(failed);
-  const result = outcome instanceof Error ? undefined : outcome;
+  // A person who sees both streams at once need not read the same twice.
+  const isSeenTwice = io.stdout.isTerminal && io.stderr.isTerminal;
+  const isOutput = result === undefined && failure?.exit === 3 && global.json !== true && !isSeenTwice;
 
-  if (global.json === true) {
-    const error = failure === undefined ? {} : { error: failureJson(failure) };
-    const document =
-      result === undefined ? error : failure === undefined ? result.json : { ...error, ...(result.json as object) };
-    if (document !== undefined)
-      io.stdout.write(`${JSON.stringify(document, undefined, io.stdout.isTerminal ? 2 : undefined)}\n`);
-  } else {
-    const lines = result?.text ?? (failure?.exit === 3 ? formatBlocked(failure, view) : []);
-    if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`);
+  if (global.json === true) writeJson(io, result, failure);
+  else writeLines(io.stdout, isOutput ? formatBlocked(failure, view) : (result?.text ?? []));
+  if (failure !== undefined) {
+    const errorView = { ...view, style: createStyle(io.stderr, io.env, global) };
+    writeLines(io.stderr, formatFailure(failure, errorView, { details: result === undefined && !isOutput }));
   }
-  if (failure !== undefined) writeFailure(context, failure, result === undefined);
   return failure?.exit ?? result?.exit ?? 0;
 }
 
-function writeFailure({ io, global, view }: Context, failure: Failure, isAlone: boolean): void {
-  const errorView = { ...view, style: createStyle(io.stderr, io.env, global) };
-  const details = isAlone && (failure.exit !== 3 || global.json === true);
-  io.stderr.write(`${formatFailure(failure, errorView, { details }).join('\n')}\n`);
+function writeLines(stream: OutputStream, lines: readonly string[]): void {
+  if (lines.length > 0) stream.write(`${lines.join('\n')}\n`);
+}
+
+/** One document: the answer, the error, or, where a refusal comes with what blocks it, both in one. */
+function writeJson({ stdout }: Io, result: Result | undefined, failure: Failure | undefined): void {
+  const error = failure === undefined ? {} : { error: failureJson(failure) };
+  const document = failure === undefined ? result?.json : { ...error, ...((result?.json ?? {}) as object) };
+  if (document !== undefined)
+    stdout.write(`${JSON.stringify(document, undefined, stdout.isTerminal ? 2 : undefined)}\n`);
 }
 
 /** Commander's own complaint, as one of ours. */

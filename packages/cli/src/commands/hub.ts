@@ -1,7 +1,8 @@
 /** `rollcall hub`: make a hub, run it, ask how it is. */
+import { resolve } from 'node:path';
 import { type HubStatusAnswer, routes } from '@rollcall/wire';
 import { type HubPackage, type LogLevel, loadHub } from '../optional-package.ts';
-import { formatInstant } from '../output/age.ts';
+import { formatClock, formatInstant } from '../output/age.ts';
 import { formatFields, type View, wrap } from '../output/page.ts';
 import { formatReadiness } from '../output/readiness.ts';
 import { formatTable } from '../output/table.ts';
@@ -51,7 +52,7 @@ const init = defineVerb<InitOptions>({
   ],
   run: async (context, _args, { dir, listen, trustDomain, kekFile }) => {
     const hub = await loadHub(context.io);
-    const made = await hub.initHub({ dir, listen, trustDomain, kekFile });
+    const made = await hub.initHub({ dir: resolve(dir), listen, trustDomain, kekFile });
     return { json: made, text: formatMade(made, context.view) };
   },
 });
@@ -173,7 +174,7 @@ function formatStatus(answer: HubStatusAnswer, view: View): string[] {
       [
         ['version', answer.version],
         ['started', formatInstant(answer.startedAt, view.nowMs)],
-        ['time', answer.time],
+        ['time', formatClock(answer.time)],
         ['for hosts', answer.fleetAddress],
         ['metrics', answer.metricsAddress],
         ['trust', answer.hubRoot.trustDomain],

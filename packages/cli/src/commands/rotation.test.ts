@@ -43,8 +43,8 @@ describe('rollcall rotation start', () => {
     });
     const text = stdout.replace(/\s+/g, ' ');
     expect(text).toContain('What a thief of master version 3 can still do: - Nothing of version 4');
-    expect(text).toContain('Whatever version 3 derives, until 2026-12-05T12:00:00Z (in 6 d)');
-    expect(text).toMatch(/commands.*heartbeats.*sessions.*invites/);
+    expect(text).toContain('Until 2026-12-05T12:00:00Z (in 6 d), whatever version 3 derives:');
+    expect(text).toMatch(/command.*heartbeats.*sessions.*invites/);
   });
 
   it('does not say so when nothing leaked', async () => {
@@ -71,9 +71,9 @@ describe('rollcall rotation status', () => {
     expect(asked[0]?.path).toBe('/v1/rotations/master');
     expect(stdout).toContain('master 3 → 4: rolling\n');
     expect(stdout).toContain('planned → widening → [rolling] → proving → narrowing → done');
-    expect(stdout).toContain('widened 12, rolled 9, proven 8 of 12');
+    expect(stdout).toContain('rolled 9, proven 8 of 12; widened 12');
     expect(stdout).toContain('closed, 31 blockers');
-    expect(stdout).toContain(`${LONG_ID}: not proven, since 2 min`);
+    expect(stdout).toContain(`${LONG_ID}: proof of new is missing for 2 min`);
     expect(stdout).toContain('--json has all');
   });
 
@@ -105,7 +105,7 @@ describe('rollcall rotation advance', () => {
     const answers = { advanceRotation: { refusal }, showRotation: rolling };
     const run = await transcript(['rotation', 'advance'], { answers });
     expect(run.exit).toBe(3);
-    expect(run.stdout).toContain(`${LONG_ID}: not proven`);
+    expect(run.stdout).toContain(`${LONG_ID}: proof of new is missing`);
     expect(run.stderr).toContain('gate_closed: Evidence is missing.');
     const json = await transcript(['rotation', 'advance', '--json'], { answers });
     expect(json).toMatchObject({
@@ -172,7 +172,7 @@ describe('rollcall rotation watch', () => {
     const { exit, stdout, stderr } = await transcript(['rotation', 'watch'], { answers: { showRotation } });
     expect(exit).toBe(0);
     expect(stderr.split('\n').filter((line) => line.startsWith('2026-'))).toHaveLength(4);
-    expect(stderr).toMatch(/12:00:00Z master 3 → 4 widening, widened 12 of 12, gate open\n/);
+    expect(stderr).toMatch(/12:00:00Z master 3 → 4 widening, widened 12, gate open\n/);
     expect(stdout).toContain('master 3 → 4: done');
   });
 

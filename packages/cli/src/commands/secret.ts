@@ -117,7 +117,7 @@ function formatSecrets(secrets: readonly SecretRow[], view: View): string[] {
         row.scheme,
         row.state === 'current' ? { text: row.state, paint: view.style.good } : row.state,
         formatAge(row.createdAt, view.nowMs),
-        row.verifyUntil === null ? '-' : formatInstant(row.verifyUntil, view.nowMs),
+        row.verifyUntil === null || row.state === 'destroyed' ? '-' : formatInstant(row.verifyUntil, view.nowMs),
       ],
     })),
   );

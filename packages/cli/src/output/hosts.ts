@@ -41,7 +41,7 @@ export function formatHost(answer: ShowHostAnswer, view: View): string[] {
     [
       'seen',
       {
-        text: `${formatInstant(host.lastSeenAt, view.nowMs)}${from}${host.fresh ? '' : ', stale'}`,
+        text: `${formatInstant(host.lastSeenAt, view.nowMs)}${from}${host.fresh || host.lastSeenAt === null ? '' : ', stale'}`,
         paint: host.fresh ? style.good : style.warn,
       },
     ],

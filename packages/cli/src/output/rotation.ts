@@ -15,39 +15,48 @@ export function isEnded(phase: Phase): boolean {
 }
 
 export function formatRotation(status: RotationStatus, view: View): string[] {
-  const { rotation, progress, retiringHits } = status;
+  const { rotation, progress } = status;
   const { style } = view;
-  const fields: [string, Cell][] = [
+  const fields: (readonly [string, Cell])[] = [
     ['walk', formatWalk(rotation.phase)],
     ['started', `${formatInstant(rotation.startedAt, view.nowMs)}, reason: ${rotation.reason}`],
-    ['progress', formatProgress(progress)],
-    ['old version', formatWindow(status, view)],
     [
-      'still used',
-      retiringHits.count === 0
-        ? 'not seen'
-        : `${countOf(retiringHits.count, 'time')}, last ${formatAge(retiringHits.lastAt, view.nowMs)}`,
+      'progress',
+      `rolled ${progress.rolled}, proven ${progress.proven} of ${progress.total}; widened ${progress.widened}`,
     ],
-    ...(rotation.left.length === 0
-      ? []
-      : ([['left behind', { text: rotation.left.join(', '), paint: style.warn }]] as [string, Cell][])),
+    ['old version', formatWindow(status, view)],
+    ...formatHits(status, view),
+    ...rotation.left
+      .slice(0, 1)
+      .map(() => ['left behind', { text: rotation.left.join(', '), paint: style.warn }] as const),
     ...(rotation.pausedBecause === null
       ? []
-      : ([['paused', { text: rotation.pausedBecause, paint: style.bad }]] as [string, Cell][])),
+      : [['paused', { text: rotation.pausedBecause, paint: style.bad }] as const]),
     ['id', rotation.id],
   ];
   return [
     style.bold(`${printable(rotation.secret)} ${rotation.from} → ${rotation.to}: ${printable(rotation.phase)}`),
     ...formatFields(fields, view),
-    ...retiringHits.sources
-      .slice(0, 5)
-      .map(
-        (source) =>
-          `    ${printable(source.host)} from ${printable(source.address)}, ${formatAge(source.at, view.nowMs)}`,
-      ),
     ...formatGate(status, view),
   ];
 }
+
+/** Who was seen with the old version: here is the cron job that nobody remembered. */
+function formatHits({ retiringHits }: RotationStatus, view: View): (readonly [string, Cell])[] {
+  const { count, lastAt, sources } = retiringHits;
+  if (count === 0) return [['old seen', 'never since the start']];
+  return [
+    ['old seen', `${countOf(count, 'time')}, last ${formatAge(lastAt, view.nowMs)}`],
+    ...sources
+      .slice(0, SHOWN_SOURCES)
+      .map((source) => ['', `${source.host} from ${source.address}, ${formatAge(source.at, view.nowMs)}`] as const),
+    ...(sources.length > SHOWN_SOURCES
+      ? [['', `… and ${sources.length - SHOWN_SOURCES} more; --json has all`] as const]
+      : []),
+  ];
+}
+
+const SHOWN_SOURCES = 5;
 
 /** What holds the rotation up: each member, what is missing, since when, what to do. */
 export function formatGate({ rotation, gate }: RotationStatus, view: View): string[] {
@@ -94,15 +103,15 @@ export function formatRotations(rotations: readonly RotationRow[], view: View): 
 /** After a leak: rotation starts a clock, it does not close the door (design 5). */
 export function formatThief({ rotation, verifyUntil }: RotationStatus, view: View): string[] {
   const until =
-    verifyUntil === null ? 'until the hub says otherwise' : `until ${formatInstant(verifyUntil, view.nowMs)}`;
+    verifyUntil === null ? 'Until the hub says otherwise' : `Until ${formatInstant(verifyUntil, view.nowMs)}`;
   const points = [
-    `Nothing of version ${rotation.to}: it was drawn afresh and is sealed to pins that the old ${rotation.secret} cannot replace.`,
-    `Whatever version ${rotation.from} derives, ${until}, and on each host only as long as the host has not come along:`,
+    `Nothing of version ${rotation.to}: it was drawn afresh, and is sealed to pins that version ${rotation.from} cannot replace.`,
+    `${until}, whatever version ${rotation.from} derives:`,
   ];
   const abilities = [
-    'call a host as the hub, with the commands that the host takes: the worst, and the first to end; each host stops taking them when it applies the new version',
-    'send heartbeats in the name of any host that is not known at a higher rung',
-    'forge sessions, terminals, invites and single sign-on of the fleet',
+    `command a host as the hub does: the worst, and the first to end, since each host stops taking these commands when it applies version ${rotation.to}`,
+    'send heartbeats in the name of any host',
+    'forge sessions, terminals, invites and the single sign-on of the fleet',
   ];
   return [
     view.style.warn(`What a thief of ${printable(rotation.secret)} version ${rotation.from} can still do:`),
@@ -118,24 +127,18 @@ export function formatThief({ rotation, verifyUntil }: RotationStatus, view: Vie
 /** One line for a log or a pipe. */
 export function formatBrief({ rotation, progress, gate }: RotationStatus): string {
   const { phase } = rotation;
-  const along = phase === 'widening' ? `widened ${progress.widened}` : `proven ${progress.proven}`;
+  const along = phase === 'widening' ? `widened ${progress.widened}` : `proven ${progress.proven} of ${progress.total}`;
   const gateText = isEnded(phase) ? '' : gate.open ? ', gate open' : `, ${countOf(gate.blockers.length, 'blocker')}`;
   const paused = rotation.pausedBecause === null ? '' : ', paused';
-  return printable(
-    `${rotation.secret} ${rotation.from} → ${rotation.to} ${phase}, ${along} of ${progress.total}${gateText}${paused}`,
-  );
+  return printable(`${rotation.secret} ${rotation.from} → ${rotation.to} ${phase}, ${along}${gateText}${paused}`);
 }
 
 function formatBlocker(blocker: BlockerRow, view: View): string[] {
-  const since = blocker.since === null ? '' : `, since ${formatAge(blocker.since, view.nowMs).replace(/ ago$/, '')}`;
+  const since = blocker.since === null ? '' : ` for ${formatAge(blocker.since, view.nowMs).replace(/ ago$/, '')}`;
   return [
-    ...indented(`${blocker.member}: ${blocker.missing.replaceAll('_', ' ')}${since}`, view, 2),
+    ...indented(`${blocker.member}: ${blocker.missing.replaceAll('_', ' ')} is missing${since}`, view, 2),
     ...indented(blocker.hint, view, 4).map(view.style.dim),
   ];
-}
-
-function formatProgress({ widened, rolled, proven, total }: RotationStatus['progress']): string {
-  return `widened ${widened}, rolled ${rolled}, proven ${proven} of ${total}`;
 }
 
 function walkFrom(phase: Phase): Phase[] {
