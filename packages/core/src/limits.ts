@@ -4,6 +4,8 @@ export const limits = {
   hostIdCharacters: 128,
   secretNameCharacters: 64,
 
+  importedHosts: 10_000,
+
   // Tokens (design 3)
   masterMinBytes: 32,
   masterMaxBytes: 4_096,

@@ -24,11 +24,8 @@ export interface MasterGeneration {
 export function deriveHostKey(master: Uint8Array, purpose: string, host: string, life: number): Uint8Array {
   assertMaster(master);
   assertLife(life);
-  return hkdfExpand(
-    master,
-    joinNul('rollcall/derive/v1', parsePurpose(purpose), parseHostId(host), life),
-    SHA256_BYTES,
-  );
+  const info = joinNul('rollcall/derive/v1', parsePurpose(purpose), parseHostId(host), life);
+  return hkdfExpand(master, SHA256_BYTES, info);
 }
 
 /** HMAC-SHA256(master, info 0 host): the second scheme. */
@@ -41,7 +38,7 @@ export function deriveHostKeyHmacSha256(master: Uint8Array, info: string, host: 
 /** The seed of the fleet's Ed25519 single sign-on key. Hosts get its public half only: `ed25519PublicKey(seed)`. */
 export function deriveSsoSeed(master: Uint8Array): Uint8Array {
   assertMaster(master);
-  return hkdfExpand(master, joinNul('rollcall/derive-fleet/v1', 'sso'), SHA256_BYTES);
+  return hkdfExpand(master, SHA256_BYTES, joinNul('rollcall/derive-fleet/v1', 'sso'));
 }
 
 /** The keys of one host under one generation: those named, or all that the scheme knows by itself. */

@@ -17,7 +17,7 @@ export function importEd25519Seed(seed: Uint8Array): KeyObject {
 /** The public half of a seed or of its imported key. */
 export function ed25519PublicKey(key: Uint8Array | KeyObject): Uint8Array {
   const { x } = (key instanceof Uint8Array ? importEd25519Seed(key) : key).export({ format: 'jwk' });
-  return Uint8Array.from(Buffer.from(x as string, 'base64url'));
+  return new Uint8Array(Buffer.from(x as string, 'base64url'));
 }
 
 /**
@@ -33,8 +33,9 @@ export function parseEd25519PublicKey(bytes: Uint8Array): Uint8Array {
 
 export function signEd25519(key: KeyObject, message: Uint8Array): Uint8Array {
   // OpenSSL would as readily sign with any other kind of key.
-  if (key.asymmetricKeyType !== 'ed25519' || key.type !== 'private') throw new TypeError('an Ed25519 private key is needed');
-  return Uint8Array.from(sign(null, message, key));
+  if (key.asymmetricKeyType !== 'ed25519' || key.type !== 'private')
+    throw new TypeError('an Ed25519 private key is needed');
+  return new Uint8Array(sign(null, message, key));
 }
 
 /** Returns the message that was signed; throws `bad_signature`, or `malformed_key` for a key that nothing verifies under. */

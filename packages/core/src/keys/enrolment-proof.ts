@@ -4,7 +4,7 @@ import { concatBytes, joinNul, utf8 } from '../bytes.ts';
 import { RollcallError } from '../errors.ts';
 import { hkdfExpand } from './hkdf-sha256.ts';
 import { parseHostId } from './names.ts';
-import { type SecretBytes, revealAs } from './secret-bytes.ts';
+import { revealAs, type SecretBytes } from './secret-bytes.ts';
 import { hmacSha256, SHA256_BYTES, sha256 } from './sha256.ts';
 import { X25519_KEY_BYTES } from './x25519.ts';
 
@@ -27,7 +27,7 @@ export type EnrolmentClaim = {
 export function enrolmentKey(secret: Uint8Array | SecretBytes<'enrolment'>): Uint8Array {
   const bytes = revealAs('enrolment', secret);
   if (bytes.length !== ENROLMENT_SECRET_BYTES) throw new TypeError('enrolmentKey: secret must be 32 bytes');
-  return hkdfExpand(bytes, utf8('rollcall/enrol/v1'), SHA256_BYTES);
+  return hkdfExpand(bytes, SHA256_BYTES, utf8('rollcall/enrol/v1'));
 }
 
 /** HMAC-SHA256(K, "rollcall/enrol-proof/v1" 0 host 0 wrapKey 0 SHA-256(csr or empty) [use] 0 instance). */

@@ -14,7 +14,7 @@ export class SecretBytes<Kind extends string = string> {
   /** Keeps a copy. */
   constructor(kind: Kind, bytes: Uint8Array) {
     this.kind = kind;
-    this.#bytes = Uint8Array.from(bytes);
+    this.#bytes = new Uint8Array(bytes);
   }
 
   get length(): number {
@@ -23,7 +23,7 @@ export class SecretBytes<Kind extends string = string> {
 
   /** The bytes themselves, as a copy. Every call of this is a place to look at in review. */
   reveal(): Uint8Array {
-    return Uint8Array.from(this.#bytes);
+    return new Uint8Array(this.#bytes);
   }
 
   toString(): string {

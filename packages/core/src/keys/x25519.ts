@@ -19,7 +19,7 @@ export function importX25519Public(bytes: Uint8Array): KeyObject {
 
 /** The public half of an imported private key. */
 export function x25519PublicKey(privateKey: KeyObject): Uint8Array {
-  return Uint8Array.from(Buffer.from(privateKey.export({ format: 'jwk' }).x as string, 'base64url'));
+  return new Uint8Array(Buffer.from(privateKey.export({ format: 'jwk' }).x as string, 'base64url'));
 }
 
 /** Throws `malformed_key` unless the bytes are the one text of a point that an agreement with means something. */

@@ -10,7 +10,12 @@ export const AEAD_TAG_BYTES = 16;
 const OPTIONS = { authTagLength: AEAD_TAG_BYTES };
 
 /** Ciphertext followed by the tag. */
-export function encryptAes256Gcm(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, plaintext: Uint8Array): Uint8Array {
+export function encryptAes256Gcm(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  aad: Uint8Array,
+  plaintext: Uint8Array,
+): Uint8Array {
   assertNonce(nonce);
   const cipher = createCipheriv('aes-256-gcm', key, nonce, OPTIONS);
   cipher.setAAD(aad);

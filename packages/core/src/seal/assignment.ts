@@ -1,7 +1,16 @@
 /** What a host is to do with one secret: which versions to accept, and which one to present (design 4). */
 import { decodeUtf8, encodeBase64url, utf8 } from '../bytes.ts';
 import { RollcallError } from '../errors.ts';
-import { type JsonObject, type JsonValue, readArray, readBytes, readInteger, readMember, readObject, readText } from '../json.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  readArray,
+  readBytes,
+  readInteger,
+  readMember,
+  readObject,
+  readText,
+} from '../json.ts';
 import { ED25519_KEY_BYTES, parseEd25519PublicKey } from '../keys/ed25519.ts';
 import { parsePurpose, parseSecretName } from '../keys/names.ts';
 import { SecretBytes } from '../keys/secret-bytes.ts';
@@ -112,7 +121,8 @@ function parseTokenValue(json: JsonValue | undefined): SecretBytes<'token'> {
 function parseMasterValue(json: JsonValue | undefined): MasterValue {
   const value = readObject(json, 'value');
   const keys = Object.entries(readObject(readMember(value, 'keys'), 'keys'));
-  if (keys.length === 0 || keys.length > limits.purposesPerMaster) throw new RollcallError('malformed_json', { what: 'keys' });
+  if (keys.length === 0 || keys.length > limits.purposesPerMaster)
+    throw new RollcallError('malformed_json', { what: 'keys' });
   const sso = readMember(value, 'sso');
   const master = readMember(value, 'master');
   return {

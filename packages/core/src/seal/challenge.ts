@@ -8,8 +8,9 @@ import { parseHostId, parsePurpose } from '../keys/names.ts';
 import { hmacSha256, sha256 } from '../keys/sha256.ts';
 import { limits } from '../limits.ts';
 import { refusedAs } from '../refused-as.ts';
+import { ENC_BYTES } from './dhkem.ts';
 import { rawFingerprint } from './envelope.ts';
-import { ENC_BYTES, openBase, sealBase } from './hpke.ts';
+import { openBase, sealBase } from './hpke.ts';
 import { type WrapKeyPair, WrapPublicKey } from './wrap-key.ts';
 
 export const CHALLENGE_NONCE_BYTES = 32;
@@ -75,7 +76,8 @@ export function verifyAnswer(
   { nonce, host, subject }: { nonce: Uint8Array; host: string; subject: ChallengeSubject },
 ): ChallengeSubject {
   const expected = answerOf(nonce, host, subject);
-  if (answer.length !== expected.length || !timingSafeEqual(answer, expected)) throw new RollcallError('unauthenticated');
+  if (answer.length !== expected.length || !timingSafeEqual(answer, expected))
+    throw new RollcallError('unauthenticated');
   return subject;
 }
 

@@ -6,7 +6,7 @@ import { ED25519_SIGNATURE_BYTES } from '../keys/ed25519.ts';
 import { parseHostId, parseSecretName } from '../keys/names.ts';
 import { sha256 } from '../keys/sha256.ts';
 import { limits } from '../limits.ts';
-import { ENC_BYTES } from './hpke.ts';
+import { ENC_BYTES } from './dhkem.ts';
 import { type HubKeyRecord, parseRecord } from './hub-key.ts';
 
 /** As it travels. */

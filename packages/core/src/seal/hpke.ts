@@ -2,18 +2,15 @@
  * HPKE (RFC 9180) base mode, single shot, for one suite: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM.
  * Assembled on node:crypto's synchronous calls, since what goes through WebCrypto seals a tenth as many (design 2).
  */
-import type { KeyObject } from 'node:crypto';
 import { concatBytes, utf8 } from '../bytes.ts';
 import { RollcallError } from '../errors.ts';
 import { revealAs, type SecretBytes } from '../keys/secret-bytes.ts';
-import { agreeX25519, importX25519Private, X25519_KEY_BYTES, x25519PublicKey } from '../keys/x25519.ts';
+import { importX25519Private, X25519_KEY_BYTES } from '../keys/x25519.ts';
 import { refusedAs } from '../refused-as.ts';
 import { AEAD_KEY_BYTES, AEAD_NONCE_BYTES, decryptAes256Gcm, encryptAes256Gcm } from './aes-256-gcm.ts';
+import { decapsulate, encapsulate } from './dhkem.ts';
 import { createLabeledKdf } from './labeled-kdf.ts';
-import { deriveWrapPrivate, WrapPublicKey } from './wrap-key.ts';
-
-/** Bytes of an encapsulated key. */
-export const ENC_BYTES: number = X25519_KEY_BYTES;
+import { WrapPublicKey } from './wrap-key.ts';
 
 export interface SealBaseInput {
   /** A raw key is checked as `parseWrapPublicKey` checks it. */
@@ -53,40 +50,20 @@ export function openBase(input: OpenBaseInput): Uint8Array {
   });
 }
 
-const KEM_ID = [0x00, 0x20];
-const KDF_ID = [0x00, 0x01];
-const AEAD_ID = [0x00, 0x02];
-const MODE_BASE = Uint8Array.of(0);
 const EMPTY = new Uint8Array();
+const MODE_BASE = Uint8Array.of(0);
 
-const kem = createLabeledKdf(concatBytes(utf8('KEM'), Uint8Array.from(KEM_ID)));
-const suite = createLabeledKdf(concatBytes(utf8('HPKE'), Uint8Array.of(...KEM_ID, ...KDF_ID, ...AEAD_ID)));
+/** "HPKE", then the ids of the KEM, the KDF and the AEAD. */
+const kdf = createLabeledKdf(concatBytes(utf8('HPKE'), Uint8Array.of(0x00, 0x20, 0x00, 0x01, 0x00, 0x02)));
+const extractInfoHash = kdf.extract('info_hash');
+const extractSecret = kdf.extract('secret');
+const expandKey = kdf.expand('key', AEAD_KEY_BYTES);
+const expandNonce = kdf.expand('base_nonce', AEAD_NONCE_BYTES);
+const modeAndPskIdHash = concatBytes(MODE_BASE, kdf.extract('psk_id_hash')(EMPTY, EMPTY));
 
-/** RFC 9180 §4.1, Encap. `ikm` makes the ephemeral key, so that the RFC's vectors can be reproduced. */
-export function encapsulate(recipient: WrapPublicKey, ikm: Uint8Array): { enc: Uint8Array; sharedSecret: Uint8Array } {
-  const ephemeral = importX25519Private(deriveWrapPrivate(ikm));
-  const enc = x25519PublicKey(ephemeral);
-  return { enc, sharedSecret: extractAndExpand(agreeX25519(ephemeral, recipient.keyObject), enc, recipient.bytes) };
-}
-
-/** RFC 9180 §4.1, Decap. The encapsulated key is checked like any other public key. */
-export function decapsulate(privateKey: KeyObject, enc: Uint8Array): Uint8Array {
-  const ephemeral = new WrapPublicKey(enc);
-  return extractAndExpand(agreeX25519(privateKey, ephemeral.keyObject), enc, x25519PublicKey(privateKey));
-}
-
-function extractAndExpand(dh: Uint8Array, enc: Uint8Array, recipient: Uint8Array): Uint8Array {
-  return kem.expand(kem.extract(EMPTY, 'eae_prk', dh), 'shared_secret', concatBytes(enc, recipient), 32);
-}
-
-const pskIdHash = suite.extract(EMPTY, 'psk_id_hash', EMPTY);
-
-/** RFC 9180 §5.1 for mode_base: the pre-shared key and its id are empty. Sequence number 0, so the nonce is the base nonce. */
+/** RFC 9180 §5.1 for mode_base: pre-shared key and its id are empty. One message, so the nonce is the base nonce. */
 export function keySchedule(sharedSecret: Uint8Array, info: Uint8Array): { key: Uint8Array; nonce: Uint8Array } {
-  const context = concatBytes(MODE_BASE, pskIdHash, suite.extract(EMPTY, 'info_hash', info));
-  const secret = suite.extract(sharedSecret, 'secret', EMPTY);
-  return {
-    key: suite.expand(secret, 'key', context, AEAD_KEY_BYTES),
-    nonce: suite.expand(secret, 'base_nonce', context, AEAD_NONCE_BYTES),
-  };
+  const context = [modeAndPskIdHash, extractInfoHash(EMPTY, info)];
+  const secret = extractSecret(sharedSecret, EMPTY);
+  return { key: expandKey(secret, ...context), nonce: expandNonce(secret, ...context) };
 }

@@ -33,7 +33,13 @@ export {
 } from './hub-key.ts';
 export { type DeliveryContext, type OpenedDelivery, openDelivery } from './open-delivery.ts';
 export { type SealDeliveryInput, sealDelivery } from './seal-delivery.ts';
-export { type SignedStatement, type Statement, signStatement, type VerifiedStatement, verifyStatement } from './statement.ts';
+export {
+  type SignedStatement,
+  type Statement,
+  signStatement,
+  type VerifiedStatement,
+  verifyStatement,
+} from './statement.ts';
 export {
   fingerprint,
   generateWrapKey,

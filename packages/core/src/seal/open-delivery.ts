@@ -62,7 +62,11 @@ function isHeld({ secret, epoch, step }: UnverifiedEnvelope, context: DeliveryCo
   return ahead === 0;
 }
 
-function verifySignature({ enc, ct, sig, hubKey }: UnverifiedEnvelope, aad: Uint8Array, context: DeliveryContext): number {
+function verifySignature(
+  { enc, ct, sig, hubKey }: UnverifiedEnvelope,
+  aad: Uint8Array,
+  context: DeliveryContext,
+): number {
   const verified = refusedAs('delivery_unknown_hub_key', () =>
     verifyHubKeyRecord(hubKey, context.hubRoot, context.highestSerial),
   );

@@ -1,7 +1,16 @@
 /** What the hub says in the open, signed: TLS keys, a wrap key to forget, the generation in force, the time (design 4 and 11). */
 import { encodeBase64url, joinNul, utf8 } from '../bytes.ts';
 import { RollcallError } from '../errors.ts';
-import { canonicalJson, type JsonObject, type JsonValue, readBytes, readInteger, readMember, readObject, readText } from '../json.ts';
+import {
+  canonicalJson,
+  type JsonObject,
+  type JsonValue,
+  readBytes,
+  readInteger,
+  readMember,
+  readObject,
+  readText,
+} from '../json.ts';
 import { ED25519_SIGNATURE_BYTES, verifyEd25519 } from '../keys/ed25519.ts';
 import { parsePurpose } from '../keys/names.ts';
 import { limits } from '../limits.ts';

@@ -1,6 +1,6 @@
 /** The wrap key of a host: an X25519 key pair that secrets are sealed to (design 3). */
 import type { KeyObject } from 'node:crypto';
-import { concatBytes, decodeBase64url, joinNul, utf8 } from '../bytes.ts';
+import { decodeBase64url, joinNul } from '../bytes.ts';
 import { RollcallError } from '../errors.ts';
 import { revealAs, SecretBytes } from '../keys/secret-bytes.ts';
 import { sha256Hex } from '../keys/sha256.ts';
@@ -11,7 +11,7 @@ import {
   X25519_KEY_BYTES,
   x25519PublicKey,
 } from '../keys/x25519.ts';
-import { createLabeledKdf } from './labeled-kdf.ts';
+import { deriveX25519Private } from './dhkem.ts';
 
 /** A key has one suite; changing it is a wrap-key rotation. `xwing` is to come. */
 export type WrapSuite = 'x25519';
@@ -26,12 +26,12 @@ export class WrapPublicKey {
   /** Throws `malformed_key` unless the bytes are canonical and not of low order. */
   constructor(bytes: Uint8Array) {
     assertX25519Public(bytes);
-    this.#bytes = Uint8Array.from(bytes);
+    this.#bytes = new Uint8Array(bytes);
   }
 
   /** Raw, as a copy: a checked key cannot be changed afterwards. */
   get bytes(): Uint8Array {
-    return Uint8Array.from(this.#bytes);
+    return new Uint8Array(this.#bytes);
   }
 
   /** Lower-case hex of SHA-256(suite 0 bytes). */
@@ -60,8 +60,9 @@ export function parseWrapPublicKey(key: { readonly suite?: unknown; readonly pub
   return new WrapPublicKey(bytes);
 }
 
+/** A fresh pair from 32 random bytes, by the derivation of RFC 9180 §7.1.3. */
 export function generateWrapKey(random: (n: number) => Uint8Array): WrapKeyPair {
-  return restoreWrapKey(deriveWrapPrivate(random(X25519_KEY_BYTES)));
+  return restoreWrapKey(deriveX25519Private(random(X25519_KEY_BYTES)));
 }
 
 /** The pair of a stored private key. The public half is computed, never stored: a stored one could lie. */
@@ -76,13 +77,4 @@ export function restoreWrapKey(privateKey: Uint8Array | SecretBytes<'wrap-privat
 /** Fingerprint of a public key: lower-case hex of SHA-256(suite 0 bytes). */
 export function fingerprint(suite: WrapSuite, bytes: Uint8Array): string {
   return sha256Hex(joinNul(suite, bytes));
-}
-
-const EMPTY = new Uint8Array();
-const kem = createLabeledKdf(concatBytes(utf8('KEM'), Uint8Array.of(0x00, 0x20)));
-
-/** RFC 9180 §7.1.3, DeriveKeyPair for X25519: 32 random bytes, or the `ikm` of a vector, to a private key. */
-export function deriveWrapPrivate(ikm: Uint8Array): Uint8Array {
-  if (ikm.length !== X25519_KEY_BYTES) throw new TypeError('deriveWrapPrivate: 32 random bytes are needed');
-  return kem.expand(kem.extract(EMPTY, 'dkp_prk', ikm), 'sk', EMPTY, X25519_KEY_BYTES);
 }

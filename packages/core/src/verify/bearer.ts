@@ -14,7 +14,8 @@ import { limits } from '../limits.ts';
 export type BearerVerifier = (host: string, life: number, presented: string) => { readonly version: number };
 
 export function createBearerVerifier(generations: readonly MasterGeneration[]): BearerVerifier {
-  if (generations.length > limits.acceptedVersions) throw new TypeError('bearer verifier: more than two generations (I14)');
+  if (generations.length > limits.acceptedVersions)
+    throw new TypeError('bearer verifier: more than two generations (I14)');
   if (new Set(generations.map(({ version }) => version)).size !== generations.length) {
     throw new TypeError('bearer verifier: one version twice');
   }
