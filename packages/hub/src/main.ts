@@ -22,7 +22,7 @@ import { createHubStatus } from './hub-status.ts';
 import { type InitOptions, type InitResult, initHub as initHubWith } from './init-hub.ts';
 import { createFleetListener, type FleetTls } from './http/fleet-listener.ts';
 import { createMetricsListener } from './http/metrics-listener.ts';
-import { createOperatorListener } from './http/operator-listener.ts';
+import { createOperatorSocket, createOperatorTcp } from './http/operator-listener.ts';
 import { type Jobs, runJobs } from './jobs/run-jobs.ts';
 import { createVault, type Vault } from './kek/vault.ts';
 import { formatAddress, type ListenAddress, parseListenAddress } from './listen-address.ts';
@@ -47,6 +47,8 @@ export interface RunOptions {
   readonly listen?: string | undefined;
   /** `HOST:PORT`; loopback by default. */
   readonly metrics?: string | undefined;
+  /** `HOST:PORT` for operators with tokens; without it there is the socket alone. */
+  readonly operators?: string | undefined;
   readonly beatMs?: number | undefined;
   readonly firstUseMinAgeMs?: number | undefined;
   readonly verifyWindowMs?: number | undefined;
@@ -190,12 +192,15 @@ async function listen(
     metricsAddress: await open(metrics, metricsAt),
     operatorSocket,
   };
-  const operator = createOperatorListener(hub, checks, createHubStatus(hub, checks, { version, ...addresses }));
+  const status = createHubStatus(hub, checks, { version, ...addresses });
+  const operator = createOperatorSocket(hub, checks, status);
   await openOperatorSocket(operator, operatorSocket);
+  const remote = options.operators === undefined ? undefined : createOperatorTcp(hub, tls, checks, status);
+  if (remote !== undefined) await open(remote, parseListenAddress(options.operators ?? ''));
   return {
     addresses,
     close: async () => {
-      await Promise.all([fleet.close(), metrics.close(), operator.close()]);
+      await Promise.all([fleet, metrics, operator, remote].map((app) => app?.close()));
     },
   };
 }

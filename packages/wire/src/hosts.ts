@@ -1,7 +1,8 @@
 /** Hosts, as an operator sees them (design 3, 8). */
 import { type Static, type TSchema, Type } from 'typebox';
+import { limits } from '@rollcall/core/limits';
 import { count, position } from './heartbeat.ts';
-import { fingerprint, hostId, name, networkAddress, shownOnce, time, word } from './text-kinds.ts';
+import { fingerprint, hostId, name, networkAddress, sentence, shownOnce, time, word } from './text-kinds.ts';
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -78,6 +79,37 @@ export type ShowHostAnswer = Static<typeof showHostAnswer>;
 export const reenrolBody = Type.Object({ tokenLifeMs: Type.Optional(count(1)) });
 
 export const evictBody = Type.Object({ ban: Type.Optional(Type.Boolean()) });
+
+/** Not judged by the schema, so that a bad row is reported as that row. */
+const importedHost = Type.Object({
+  host: sentence(200),
+  reach: Type.Optional(sentence(20)),
+  address: Type.Optional(sentence(300)),
+  existing: Type.Optional(Type.Boolean()),
+});
+
+/** Hosts of a file, put on the roll together or not at all. */
+export const importHostsBody = Type.Object({
+  hosts: Type.Array(importedHost, { minItems: 1, maxItems: limits.importedHosts }),
+  /** Judge every row, and change nothing. */
+  dryRun: Type.Boolean(),
+});
+export type ImportHostsBody = Static<typeof importHostsBody>;
+
+export const importHostsAnswer = Type.Object({
+  /** In the order of the request. `code` and `hint` where a row is refused. */
+  rows: Type.Array(
+    Type.Object({
+      host: sentence(200),
+      outcome: Type.Union([Type.Literal('added'), Type.Literal('would_add'), Type.Literal('refused')]),
+      code: Type.Optional(word()),
+      hint: Type.Optional(sentence()),
+    }),
+  ),
+  added: count(),
+  refused: count(),
+});
+export type ImportHostsAnswer = Static<typeof importHostsAnswer>;
 
 /** What a change of a host's state did. */
 export const hostChangeAnswer = Type.Object({

@@ -4,6 +4,7 @@ export * from './audit.ts';
 export * from './enrol.ts';
 export * from './heartbeat.ts';
 export * from './hosts.ts';
+export * from './operators.ts';
 export * from './pins.ts';
 export * from './problem.ts';
 export * from './rotations.ts';

@@ -64,6 +64,14 @@ export const advanceBody = Type.Object({ from: Type.Optional(phase) });
 export const retireBody = Type.Object({ now: Type.Boolean(), leave: Type.Array(hostId()) });
 export type RetireBody = Static<typeof retireBody>;
 
+export const pauseBody = Type.Object({ reason: sentence(200) });
+
+export const leaveBody = Type.Object({ leave: Type.Array(hostId(), { minItems: 1 }), reason: sentence(200) });
+export type LeaveBody = Static<typeof leaveBody>;
+
+export const cutBody = Type.Object({ until: time(), leave: Type.Array(hostId()) });
+export type CutBody = Static<typeof cutBody>;
+
 export const problemRow = Type.Object({ code: word(), hosts: Type.Array(hostId()), hint: sentence() });
 
 /** Design 8, word for word. */

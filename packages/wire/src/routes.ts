@@ -12,6 +12,8 @@ import {
   addHostBody,
   evictBody,
   hostChangeAnswer,
+  importHostsAnswer,
+  importHostsBody,
   listHostsAnswer,
   reenrolBody,
   showHostAnswer,
@@ -25,9 +27,13 @@ import {
   pinChangeAnswer,
   showPinAnswer,
 } from './pins.ts';
+import { addOperatorBody, listOperatorsAnswer, type OperatorRole, operatorRow, operatorToken } from './operators.ts';
 import {
   advanceBody,
+  cutBody,
+  leaveBody,
   listRotationsAnswer,
+  pauseBody,
   readinessAnswer,
   retireBody,
   rotationStatus,
@@ -38,10 +44,10 @@ import { word } from './text-kinds.ts';
 
 /**
  * `host`: a live credential of a host. `self-proving`: the body carries its own proof. `public`: anyone may know it.
- * `open`: says no more than that the process is there. `operator`: whoever may open the operator's socket.
- * `local`: whoever may open the agent's socket.
+ * `open`: says no more than that the process is there. `local`: whoever may open the agent's socket. A role: an
+ * operator's token of at least that role, or whoever may open the operators' socket.
  */
-export type RouteAuth = 'host' | 'self-proving' | 'public' | 'open' | 'operator' | 'local';
+export type RouteAuth = 'host' | 'self-proving' | 'public' | 'open' | OperatorRole | 'local';
 
 export type Listener = 'fleet' | 'operator' | 'metrics' | 'agent';
 
@@ -81,31 +87,43 @@ export const routes = {
   version: get('fleet', '/version', 'open', 'The version that runs', versionAnswer),
   metrics: get('metrics', '/metrics', 'open', 'Prometheus metrics', metricsText),
 
-  hubStatus: get('operator', '/v1/status', 'operator', 'The hub about itself', hubStatusAnswer),
-  readiness: get('operator', '/v1/readiness', 'operator', 'Would retiring strand anyone?', readinessAnswer),
-  listHosts: get('operator', '/v1/hosts', 'operator', 'The roll', listHostsAnswer),
+  hubStatus: get('operator', '/v1/status', 'viewer', 'The hub about itself', hubStatusAnswer),
+  readiness: get('operator', '/v1/readiness', 'viewer', 'Would retiring strand anyone?', readinessAnswer),
+  listHosts: get('operator', '/v1/hosts', 'viewer', 'The roll', listHostsAnswer),
   addHost: post('operator', '/v1/hosts', 'operator', 'Put a host on the roll', addHostBody, addHostAnswer),
-  showHost: get('operator', '/v1/hosts/:host', 'operator', 'Everything about one host', showHostAnswer),
+  showHost: get('operator', '/v1/hosts/:host', 'viewer', 'Everything about one host', showHostAnswer),
   reenrolHost: post('operator', '/v1/hosts/:host/reenrol', 'operator', 'Issue a new enrolment token', reenrolBody, addHostAnswer),
   evictHost: post('operator', '/v1/hosts/:host/evict', 'operator', 'End all credentials of a host', evictBody, hostChangeAnswer),
+  importHosts: post('operator', '/v1/host-imports', 'operator', 'Put many hosts on the roll', importHostsBody, importHostsAnswer),
+  suspendHost: post('operator', '/v1/hosts/:host/suspend', 'operator', 'Refuse a host for a while', nothing, hostChangeAnswer),
+  resumeHost: post('operator', '/v1/hosts/:host/resume', 'operator', 'Let a suspended host in again', nothing, hostChangeAnswer),
+  unbanHost: post('operator', '/v1/hosts/:host/unban', 'operator', 'Let an evicted host enrol again', nothing, hostChangeAnswer),
   removeHost: post('operator', '/v1/hosts/:host/remove', 'operator', 'Take a host off the roll', nothing, hostChangeAnswer),
-  listPins: get('operator', '/v1/pins', 'operator', 'Pending changes of pins, with evidence', listPinsAnswer),
-  showPin: get('operator', '/v1/pins/:host', 'operator', 'The pin of a host', showPinAnswer),
+  listPins: get('operator', '/v1/pins', 'viewer', 'Pending changes of pins, with evidence', listPinsAnswer),
+  showPin: get('operator', '/v1/pins/:host', 'viewer', 'The pin of a host', showPinAnswer),
   approvePin: post('operator', '/v1/pins/:host/approve', 'operator', 'Replace a pin', fingerprintBody, pinChangeAnswer),
   confirmPin: post('operator', '/v1/pins/:host/confirm', 'operator', 'Confirm a first-use pin', fingerprintBody, pinChangeAnswer),
   rejectPin: post('operator', '/v1/pins/:host/reject', 'operator', 'Drop a pending change', fingerprintBody, pinChangeAnswer),
-  exposure: get('operator', '/v1/first-use', 'operator', 'Who could be pinned without a race', exposureAnswer),
+  exposure: get('operator', '/v1/first-use', 'viewer', 'Who could be pinned without a race', exposureAnswer),
   acceptFirstUse: put('operator', '/v1/first-use', 'operator', 'Turn first use on or off', acceptFirstUseBody, acceptFirstUseAnswer),
-  listSecrets: get('operator', '/v1/secrets', 'operator', 'Secrets and their versions', listSecretsAnswer),
-  createSecret: post('operator', '/v1/secrets', 'operator', 'Create or import a secret', createSecretBody, secretRow),
-  listRotations: get('operator', '/v1/rotations', 'operator', 'Rotations, newest first', listRotationsAnswer),
+  listSecrets: get('operator', '/v1/secrets', 'viewer', 'Secrets and their versions', listSecretsAnswer),
+  createSecret: post('operator', '/v1/secrets', 'admin', 'Create or import a secret', createSecretBody, secretRow),
+  listRotations: get('operator', '/v1/rotations', 'viewer', 'Rotations, newest first', listRotationsAnswer),
   startRotation: post('operator', '/v1/rotations', 'operator', 'Start a rotation', startRotationBody, rotationStatus),
   /** `:id` may be the name of a secret: its newest rotation. */
-  showRotation: get('operator', '/v1/rotations/:id', 'operator', 'Phase, gate and progress', rotationStatus),
+  showRotation: get('operator', '/v1/rotations/:id', 'viewer', 'Phase, gate and progress', rotationStatus),
   advanceRotation: post('operator', '/v1/rotations/:id/advance', 'operator', 'Go on to the next phase', advanceBody, rotationStatus),
   retireRotation: post('operator', '/v1/rotations/:id/retire', 'operator', 'End the old generation', retireBody, rotationStatus),
+  pauseRotation: post('operator', '/v1/rotations/:id/pause', 'operator', 'Switch nobody else', pauseBody, rotationStatus),
+  resumeRotation: post('operator', '/v1/rotations/:id/resume', 'operator', 'Go on', nothing, rotationStatus),
+  leaveRotation: post('operator', '/v1/rotations/:id/leave', 'operator', 'Go on without named hosts', leaveBody, rotationStatus),
+  cutRotation: post('operator', '/v1/rotations/:id/cut', 'operator', 'Shorten the window of the old generation', cutBody, rotationStatus),
+  listOperators: get('operator', '/v1/operators', 'admin', 'Operators and their roles', listOperatorsAnswer),
+  addOperator: post('operator', '/v1/operators', 'admin', 'Add an operator', addOperatorBody, operatorToken),
+  removeOperator: post('operator', '/v1/operators/:name/remove', 'admin', 'End an operator’s token', nothing, operatorRow),
+  rotateOperatorToken: post('operator', '/v1/operators/:name/rotate-token', 'admin', 'Replace an operator’s token', nothing, operatorToken),
   listAudit: {
-    ...get('operator', '/v1/audit', 'operator', 'Audit records, oldest first', listAuditAnswer),
+    ...get('operator', '/v1/audit', 'viewer', 'Audit records, oldest first', listAuditAnswer),
     query: auditQuery,
   },
 

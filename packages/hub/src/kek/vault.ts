@@ -25,6 +25,8 @@ export interface Vault {
   encrypt(place: Place, plaintext: Uint8Array): Uint8Array;
   /** Throws `store_unreadable` for anything that this key did not encrypt for this place. */
   decrypt(place: Place, ciphertext: Uint8Array): Uint8Array;
+  /** Of a token, for a column that is looked up by it. */
+  digest(token: Uint8Array): Uint8Array;
   mac(table: string, row: MacFields): Uint8Array;
   /** Throws `store_unreadable` when the MAC is not this row's. */
   assertMac(table: string, row: MacFields, mac: Uint8Array): void;
@@ -37,6 +39,7 @@ export function createVault(kek: SecretBytes<'kek'>, random: Random): Vault {
   const subkey = (label: string) => createHmac('sha256', kek.reveal()).update(joinNul('rollcall/kek/v1', label)).digest();
   const encryptionKey = subkey('encrypt');
   const macKey = subkey('mac');
+  const digestKey = subkey('digest');
 
   const mac = (table: string, row: MacFields) =>
     Uint8Array.from(createHmac('sha256', macKey).update(utf8(canonicalJson([table, macJson(row)]))).digest());
@@ -65,6 +68,8 @@ export function createVault(kek: SecretBytes<'kek'>, random: Random): Vault {
         throw unreadable(place.table, place.row, cause);
       }
     },
+
+    digest: (token) => Uint8Array.from(createHmac('sha256', digestKey).update(token).digest()),
 
     mac,
 

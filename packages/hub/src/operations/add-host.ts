@@ -13,44 +13,50 @@ import type { Tx } from '../store/schema.ts';
 import { issueMasterStep } from './issue-master-step.ts';
 
 export async function addHost(hub: Hub, body: AddHostBody, actor: Actor): Promise<AddHostAnswer> {
+  const answer = await hub.db.transaction().execute(async (tx) => {
+    const { id: host, life } = await putOnRoll(hub, tx, body, actor);
+    if (body.existing === true) return { host, life };
+    return { host, life, ...(await issueToken(hub, tx, host, body.tokenLifeMs)) };
+  });
+  await hub.roll.reload(answer.host);
+  return answer;
+}
+
+/** The host's row, its first step and the record of both. Errors: `malformed_host_id`, `host_exists`, `master_missing`. */
+export async function putOnRoll(hub: Hub, tx: Tx, body: AddHostBody, actor: Actor): Promise<HostRecord> {
   const id = parseHostId(body.host);
   assertTimeTrusted(hub.clock.read());
-  const answer = await hub.db.transaction().execute(async (tx) => {
-    const now = hub.clock.now();
-    const taken = await findFolded(tx, id.toLowerCase());
-    if (taken !== undefined) throw new RollcallError('host_exists', { host: taken.id });
-    const former = await findHost(tx, hub.vault, id);
-    const host: HostRecord = {
-      id,
-      folded: id.toLowerCase(),
-      // A host of an older fleet is here already; it is accepted by the rungs that policy allows (design 3).
-      status: body.existing === true ? 'active' : 'invited',
-      reach: body.reach ?? 'pull',
-      address: body.address ?? null,
-      life: former === undefined ? 1 : former.life + 1,
-      former_life_until: null,
-      banned: 0,
-      approved_fingerprint: null,
-      first_use_fingerprint: null,
-      first_use_until: null,
-      proven_version: null,
-      added_at: now,
-    };
-    await (former === undefined ? insertHost : updateHost)(tx, hub.vault, host);
-    await issueMasterStep(hub, tx, id, false);
-    await appendAudit(tx, {
-      at: now,
-      actor,
-      action: 'host.added',
-      target: id,
-      outcome: 'done',
-      details: { life: host.life, existing: body.existing === true, reach: host.reach },
-    });
-    if (body.existing === true) return { host: id, life: host.life };
-    return { host: id, life: host.life, ...(await issueToken(hub, tx, id, body.tokenLifeMs)) };
+  const now = hub.clock.now();
+  const taken = await findFolded(tx, id.toLowerCase());
+  if (taken !== undefined) throw new RollcallError('host_exists', { host: taken.id });
+  const former = await findHost(tx, hub.vault, id);
+  const host: HostRecord = {
+    id,
+    folded: id.toLowerCase(),
+    // A host of an older fleet is here already; it is accepted by the rungs that policy allows (design 3).
+    status: body.existing === true ? 'active' : 'invited',
+    reach: body.reach ?? 'pull',
+    address: body.address ?? null,
+    life: former === undefined ? 1 : former.life + 1,
+    former_life_until: null,
+    banned: 0,
+    approved_fingerprint: null,
+    first_use_fingerprint: null,
+    first_use_until: null,
+    proven_version: null,
+    added_at: now,
+  };
+  await (former === undefined ? insertHost : updateHost)(tx, hub.vault, host);
+  await issueMasterStep(hub, tx, id, false);
+  await appendAudit(tx, {
+    at: now,
+    actor,
+    action: 'host.added',
+    target: id,
+    outcome: 'done',
+    details: { life: host.life, existing: body.existing === true, reach: host.reach },
   });
-  await hub.roll.reload(id);
-  return answer;
+  return host;
 }
 
 /** `host reenrol`: redeeming the token replaces the pin, because an operator said so. */

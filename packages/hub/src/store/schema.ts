@@ -3,6 +3,7 @@
  * its rows are read and written through `trust-row.ts` only.
  */
 import type { Phase, RotationReason } from '@rollcall/core/rotation';
+import type { OperatorRole } from '@rollcall/wire';
 import type { Kysely, Transaction } from 'kysely';
 
 export interface HostsTable {
@@ -167,6 +168,14 @@ export interface AuthoritiesTable {
   mac: Uint8Array;
 }
 
+export interface OperatorsTable {
+  name: string;
+  role: OperatorRole;
+  token_digest: Uint8Array;
+  added_at: number;
+  mac: Uint8Array;
+}
+
 export interface MetaTable {
   key: string;
   value: string;
@@ -185,6 +194,7 @@ export interface Schema {
   liveness: LivenessTable;
   hub_keys: HubKeysTable;
   authorities: AuthoritiesTable;
+  operators: OperatorsTable;
   meta: MetaTable;
 }
 

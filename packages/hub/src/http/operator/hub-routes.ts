@@ -1,0 +1,27 @@
+/** The hub itself: status, readiness, audit, operators. */
+import { limits } from '@rollcall/core/limits';
+import { routes } from '@rollcall/wire';
+import type { Hub } from '../../hub.ts';
+import type { HubStatus } from '../../hub-status.ts';
+import { addOperator, removeOperator, rotateOperatorToken, toOperatorRow } from '../../operations/manage-operators.ts';
+import type { SelfChecks } from '../../self-checks.ts';
+import { listAudit } from '../../store/audit.ts';
+import { listOperators } from '../../store/operators.ts';
+import { showReadiness } from '../../views/rotations.ts';
+import type { OperatorRegister } from './register-operator.ts';
+
+export function registerHubRoutes(on: OperatorRegister, hub: Hub, checks: SelfChecks, status: HubStatus): void {
+  on(routes.hubStatus, async () => status());
+  on(routes.readiness, async () => showReadiness(hub, await checks()));
+  on(routes.listAudit, async ({ query }) => ({
+    records: await listAudit(hub.db, Number(query.after ?? 0), pageOf(query.limit)),
+  }));
+  on(routes.listOperators, async () => ({ operators: (await listOperators(hub.db, hub.vault)).map(toOperatorRow) }));
+  on(routes.addOperator, async ({ body, actor }) => addOperator(hub, body.name, body.role, actor));
+  on(routes.removeOperator, async ({ name, actor }) => removeOperator(hub, name, actor));
+  on(routes.rotateOperatorToken, async ({ name, actor }) => rotateOperatorToken(hub, name, actor));
+}
+
+function pageOf(limit: string | undefined): number {
+  return Math.min(Math.max(Number(limit ?? limits.auditPageRecords), 1), limits.auditPageRecords);
+}
