@@ -16,6 +16,7 @@ export interface ErrorRow {
 }
 
 /** `[status, exit, text, hint, 'retry'?]`: what may succeed when the same act is simply repeated ends in `'retry'`. */
+// biome-ignore format: one row, one line
 const rows = {
   // --- Requests
   unauthenticated: [401, 1, 'node token invalid', 'Check that the host is on the roll and holds a live credential.'],

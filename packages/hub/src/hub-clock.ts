@@ -2,10 +2,11 @@
  * The hub's one clock (I7): core's reading of the wall clock over a floor that never moves back. The floor is stored,
  * so that neither a restart nor a clock that is set back opens a window again (design 6, Clocks).
  */
+
+import { RollcallError } from '@rollcall/core/errors';
 import { parseJson } from '@rollcall/core/json';
 import type { Clock } from '@rollcall/core/ports';
-import { type HubTime, readHubTime, startHubTime, type StoredHubTime } from '@rollcall/core/rotation';
-import { RollcallError } from '@rollcall/core/errors';
+import { type HubTime, readHubTime, type StoredHubTime, startHubTime } from '@rollcall/core/rotation';
 import { findMeta, writeMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
 

@@ -1,7 +1,8 @@
 /** What the operations of a hub work with. Built once in `main.ts`; an operation names the parts that it needs. */
+
+import type { HubRootFile } from '@rollcall/core/keys';
 import type { Log, Random } from '@rollcall/core/ports';
 import type { HubKey } from '@rollcall/core/seal';
-import type { HubRootFile } from '@rollcall/core/keys';
 import type { TrustBundle } from '@rollcall/wire';
 import type { Counts } from './counts.ts';
 import type { HubClock } from './hub-clock.ts';

@@ -9,8 +9,8 @@ import type { HubRootFileJson } from '@rollcall/wire';
 import { createAuthority, type KeyPairPort } from '@rollcall/x509';
 import { createFile, createPrivateDirectory, encodeKek, exists } from './adapters/files.ts';
 import { openSqlite } from './adapters/sqlite.ts';
-import { toHubRootJson } from './hub-status.ts';
 import { hubPaths } from './hub-paths.ts';
+import { toHubRootJson } from './hub-status.ts';
 import { createVault } from './kek/vault.ts';
 import { parseListenAddress } from './listen-address.ts';
 import { hashSpki } from './server-key.ts';
@@ -92,7 +92,10 @@ export async function initHub(options: InitOptions, ports: InitPorts): Promise<I
         id: 'fleet',
         certificate: authority.certificateDer,
         key: new SecretBytes('authority', authority.privateKeyPkcs8),
-        serverKey: new SecretBytes('server', Uint8Array.from(serverKey.privateKey.export({ format: 'der', type: 'pkcs8' }))),
+        serverKey: new SecretBytes(
+          'server',
+          Uint8Array.from(serverKey.privateKey.export({ format: 'der', type: 'pkcs8' })),
+        ),
       });
       await appendAudit(tx, {
         at: nowMs,

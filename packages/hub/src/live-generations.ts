@@ -77,6 +77,7 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
 }
 
 export function toMasterGeneration(generation: LiveRecord) {
-  if (generation.value === undefined) throw new RollcallError('store_unreadable', { table: 'generations', row: String(generation.version) });
+  if (generation.value === undefined)
+    throw new RollcallError('store_unreadable', { table: 'generations', row: String(generation.version) });
   return { version: generation.version, master: generation.value.reveal(), scheme: generation.scheme };
 }

@@ -1,7 +1,7 @@
 /** Composition root of the hub: the one place where its ports are made and its parts are put together. */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { hostname } from 'node:os';
 import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { decodeBase64url } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
@@ -15,14 +15,14 @@ import { createLog, type LogLevel } from './adapters/log.ts';
 import { generateP256KeyPair, systemRandom } from './adapters/random.ts';
 import { openSqlite } from './adapters/sqlite.ts';
 import { createCounts } from './counts.ts';
+import { createFleetListener, type FleetTls } from './http/fleet-listener.ts';
+import { createMetricsListener } from './http/metrics-listener.ts';
+import { createOperatorSocket, createOperatorTcp } from './http/operator-listener.ts';
 import type { Hub } from './hub.ts';
 import { createHubClock } from './hub-clock.ts';
 import { hubPaths } from './hub-paths.ts';
 import { createHubStatus } from './hub-status.ts';
 import { type InitOptions, type InitResult, initHub as initHubWith } from './init-hub.ts';
-import { createFleetListener, type FleetTls } from './http/fleet-listener.ts';
-import { createMetricsListener } from './http/metrics-listener.ts';
-import { createOperatorSocket, createOperatorTcp } from './http/operator-listener.ts';
 import { type Jobs, runJobs } from './jobs/run-jobs.ts';
 import { createVault, type Vault } from './kek/vault.ts';
 import { formatAddress, type ListenAddress, parseListenAddress } from './listen-address.ts';
@@ -38,7 +38,6 @@ import { findMeta, type MetaKey } from './store/meta.ts';
 import { migrate } from './store/migrate.ts';
 import type { Db } from './store/schema.ts';
 import { toTrustBundle } from './trust-bundle.ts';
-
 
 export interface RunOptions {
   readonly dir: string;
@@ -60,7 +59,11 @@ const OWNER_ONLY = 0o177;
 
 export function initHub(options: InitOptions): Promise<InitResult> {
   process.umask(OWNER_ONLY);
-  return initHubWith(options, { clock: createSystemClock(), random: systemRandom, generateKeyPair: generateP256KeyPair });
+  return initHubWith(options, {
+    clock: createSystemClock(),
+    random: systemRandom,
+    generateKeyPair: generateP256KeyPair,
+  });
 }
 
 /** Runs until SIGTERM or SIGINT, and resolves after a clean stop. */
@@ -200,7 +203,7 @@ async function listen(
   return {
     addresses,
     close: async () => {
-      await Promise.all([fleet, metrics, operator, remote].map((app) => app?.close()));
+      for (const app of [fleet, metrics, operator, remote]) await app?.close();
     },
   };
 }
@@ -241,7 +244,8 @@ async function readMeta(db: Db, key: MetaKey): Promise<string> {
 
 /** The names that the fleet listener is called by; this machine's own where it listens on all addresses. */
 function namesOf(host: string): { dnsNames: readonly string[]; ipAddresses: readonly string[] } {
-  if (host === '0.0.0.0' || host === '::') return { dnsNames: [hostname(), 'localhost'], ipAddresses: ['127.0.0.1', '::1'] };
+  if (host === '0.0.0.0' || host === '::')
+    return { dnsNames: [hostname(), 'localhost'], ipAddresses: ['127.0.0.1', '::1'] };
   return isIP(host) === 0 ? { dnsNames: [host], ipAddresses: [] } : { dnsNames: [], ipAddresses: [host] };
 }
 

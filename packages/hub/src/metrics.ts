@@ -1,7 +1,8 @@
 /** Prometheus metrics: collected when they are scraped, from plain numbers (design 8). No host, fingerprint or token in a label. */
-import { Counter, Gauge, Registry } from 'prom-client';
+
 import { isFresh } from '@rollcall/core/liveness';
 import { phases } from '@rollcall/core/rotation';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { CountName } from './counts.ts';
 import type { Hub } from './hub.ts';
 import { MASTER } from './live-generations.ts';
@@ -13,7 +14,14 @@ import { findRunning } from './store/rotations.ts';
 export function createMetrics(hub: Hub): () => Promise<string> {
   const registry = new Registry();
   counter(registry, hub, 'heartbeats', 'rollcall_heartbeats_total', 'Heartbeats by result', 'result');
-  counter(registry, hub, 'delivery_refusals', 'rollcall_delivery_refusals_total', 'Deliveries that hosts refused', 'reason');
+  counter(
+    registry,
+    hub,
+    'delivery_refusals',
+    'rollcall_delivery_refusals_total',
+    'Deliveries that hosts refused',
+    'reason',
+  );
   counter(registry, hub, 'publications', 'rollcall_publications_total', 'Published keys that moved no pin', 'result');
   counter(registry, hub, 'instances', 'rollcall_instances_total', 'Beats that were no plain next beat', 'kind');
   authCounter(registry, hub);
@@ -83,8 +91,16 @@ function rollGauges(registry: Registry, hub: Hub): void {
     const entries = [...hub.roll.entries()];
     const now = hub.clock.monotonic();
     const isDue = (entry: RollEntry) => entry.status === 'active' && entry.ackedStep < entry.wantedStep;
-    fill(hosts, 'status', rows.map((row) => row.status));
-    fill(byRung, 'rung', entries.flatMap((entry) => entry.rung ?? []));
+    fill(
+      hosts,
+      'status',
+      rows.map((row) => row.status),
+    );
+    fill(
+      byRung,
+      'rung',
+      entries.flatMap((entry) => entry.rung ?? []),
+    );
     fresh.set(entries.filter((entry) => isFresh(entry.seenMonotonic, entry.intervalMs, now)).length);
     unpinned.set(sweep.withoutUsablePin.length);
     notProven.set({ secret: MASTER }, sweep.notProvenOnCurrent.length);

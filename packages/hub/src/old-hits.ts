@@ -1,7 +1,11 @@
 /** Who still presents the generation that is about to go: a count, and the newest source of each host (design 5). */
 export interface OldHits {
   note(version: number, hit: OldHit): void;
-  read(version: number): { readonly count: number; readonly lastAtMs: number | null; readonly sources: readonly OldHit[] };
+  read(version: number): {
+    readonly count: number;
+    readonly lastAtMs: number | null;
+    readonly sources: readonly OldHit[];
+  };
 }
 
 export interface OldHit {

@@ -4,12 +4,12 @@
  * (liveness) lives here first, and is flushed in batches. Fields are flat: there is one entry for each host.
  */
 import { encodeBase64url } from '@rollcall/core/bytes';
+import { type InstanceState, noInstances } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
 import type { Envelope } from '@rollcall/core/seal';
-import { type InstanceState, noInstances } from '@rollcall/core/liveness';
-import { MASTER } from './live-generations.ts';
 import type { Vault } from './kek/vault.ts';
-import { findAssignment, listAssignments, type AssignmentRecord } from './store/assignments.ts';
+import { MASTER } from './live-generations.ts';
+import { type AssignmentRecord, findAssignment, listAssignments } from './store/assignments.ts';
 import { findHost, type HostRecord, listRoll } from './store/hosts.ts';
 import { listLiveness } from './store/liveness.ts';
 import { findPin, listPins, type PinRecord } from './store/pins.ts';
@@ -63,7 +63,12 @@ export interface RollEntry {
   refused: readonly { readonly secret: string; readonly reason: string }[];
   /** Whether liveness has to be flushed. */
   dirty: boolean;
-  envelope: { readonly step: number; readonly recipient: string; readonly sealedAt: number; readonly sealed: Envelope } | null;
+  envelope: {
+    readonly step: number;
+    readonly recipient: string;
+    readonly sealedAt: number;
+    readonly sealed: Envelope;
+  } | null;
 }
 
 export interface Roll {

@@ -27,7 +27,11 @@ export function createSelfChecks(
       ok: await succeeds(everyPinReadable(hub)),
       hint: 'A pin or a host state cannot be read: see `rollcall host list` for the flag `unreadable`.',
     },
-    { code: 'jobs', ok: observed.areJobsAlive(), hint: 'The periodic jobs stand still: restart the hub, and read its log.' },
+    {
+      code: 'jobs',
+      ok: observed.areJobsAlive(),
+      hint: 'The periodic jobs stand still: restart the hub, and read its log.',
+    },
     {
       code: 'hub_time',
       ok: !hub.clock.read().jumped,
@@ -42,7 +46,8 @@ export function createSelfChecks(
 }
 
 async function everyPinReadable(hub: Hub): Promise<void> {
-  for (const pin of (await listPins(hub.db, hub.vault)).values()) if (pin === 'unreadable') throw new Error('unreadable');
+  for (const pin of (await listPins(hub.db, hub.vault)).values())
+    if (pin === 'unreadable') throw new Error('unreadable');
   for (const entry of hub.roll.entries()) if (entry.status === 'unreadable') throw new Error('unreadable');
 }
 

@@ -3,5 +3,9 @@ import { createHash, type KeyObject } from 'node:crypto';
 
 /** SHA-256 of the SubjectPublicKeyInfo. */
 export function hashSpki(publicKey: KeyObject): Uint8Array {
-  return Uint8Array.from(createHash('sha256').update(publicKey.export({ format: 'der', type: 'spki' })).digest());
+  return Uint8Array.from(
+    createHash('sha256')
+      .update(publicKey.export({ format: 'der', type: 'spki' }))
+      .digest(),
+  );
 }

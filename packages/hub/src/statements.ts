@@ -7,7 +7,12 @@ import type { HubClock } from './hub-clock.ts';
 /** Returns a JSON array, as text. */
 export type Statements = () => string;
 
-export function createStatements(deps: { clock: HubClock; hubKey: HubKey; epoch: number; spki: Uint8Array }): Statements {
+export function createStatements(deps: {
+  clock: HubClock;
+  hubKey: HubKey;
+  epoch: number;
+  spki: Uint8Array;
+}): Statements {
   const { clock, hubKey, epoch, spki } = deps;
   let text = '';
   let signedAt = Number.NEGATIVE_INFINITY;

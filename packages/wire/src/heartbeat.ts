@@ -1,7 +1,19 @@
 /** `POST /v1/heartbeat` (design 11). */
-import { type Static, Type } from 'typebox';
+
 import { limits } from '@rollcall/core/limits';
-import { ciphertext, fingerprint, hostId, instance, name, publicKey, sentence, signature, time, word } from './text-kinds.ts';
+import { type Static, Type } from 'typebox';
+import {
+  ciphertext,
+  fingerprint,
+  hostId,
+  instance,
+  name,
+  publicKey,
+  sentence,
+  signature,
+  time,
+  word,
+} from './text-kinds.ts';
 
 /** Whole numbers that JSON carries exactly. */
 export const count = (minimum = 0) => Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER });

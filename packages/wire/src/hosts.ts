@@ -1,6 +1,7 @@
 /** Hosts, as an operator sees them (design 3, 8). */
-import { type Static, type TSchema, Type } from 'typebox';
+
 import { limits } from '@rollcall/core/limits';
+import { type Static, type TSchema, Type } from 'typebox';
 import { count, position } from './heartbeat.ts';
 import { fingerprint, hostId, name, networkAddress, sentence, shownOnce, time, word } from './text-kinds.ts';
 

@@ -10,5 +10,5 @@ export * from './problem.ts';
 export * from './rotations.ts';
 export * from './routes.ts';
 export * from './secrets.ts';
-export { version } from './version.ts';
 export * as textKinds from './text-kinds.ts';
+export { version } from './version.ts';

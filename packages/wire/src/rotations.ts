@@ -31,7 +31,12 @@ export const rotationRow = Type.Object({
 });
 export type RotationRow = Static<typeof rotationRow>;
 
-export const blocker = Type.Object({ member: sentence(200), missing: word(), since: nullable(time()), hint: sentence() });
+export const blocker = Type.Object({
+  member: sentence(200),
+  missing: word(),
+  since: nullable(time()),
+  hint: sentence(),
+});
 export type BlockerRow = Static<typeof blocker>;
 
 export const rotationStatus = Type.Object({

@@ -1,6 +1,7 @@
 /** Secrets: metadata out, values only in (design 3, 11). */
-import { type Static, Type } from 'typebox';
+
 import { limits } from '@rollcall/core/limits';
+import { type Static, Type } from 'typebox';
 import { count } from './heartbeat.ts';
 import { nullable } from './hosts.ts';
 import { name, secretIn, time, word } from './text-kinds.ts';
@@ -26,7 +27,10 @@ export const createSecretBody = Type.Object({
   scheme: Type.Optional(
     Type.Union([
       Type.Object({ name: Type.Literal('hkdf') }),
-      Type.Object({ name: Type.Literal('hmac-sha256'), info: Type.Record(name(), Type.String({ maxLength: 128, kind: 'word' })) }),
+      Type.Object({
+        name: Type.Literal('hmac-sha256'),
+        info: Type.Record(name(), Type.String({ maxLength: 128, kind: 'word' })),
+      }),
     ]),
   ),
 });

@@ -2,8 +2,9 @@
  * The kinds of text that a message may carry. Every string of every schema is made here and names its kind, so that a
  * test can walk all schemas and show that no answer has a field in which a secret would fit (I3, I12).
  */
-import { type TString, Type } from 'typebox';
+
 import { limits } from '@rollcall/core/limits';
+import { type TString, Type } from 'typebox';
 
 /** Kinds that are safe in an answer: public, hashed, sealed, or written by Rollcall itself. */
 export type SafeTextKind =
@@ -31,9 +32,13 @@ function text(kind: TextKind, options: { minLength?: number; maxLength: number; 
 }
 
 export const hostId = (): TString =>
-  text('host-id', { maxLength: limits.hostIdCharacters, pattern: '^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$' });
+  text('host-id', {
+    maxLength: limits.hostIdCharacters,
+    pattern: '^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$',
+  });
 /** Name of a secret or purpose. */
-export const name = (): TString => text('name', { maxLength: limits.secretNameCharacters, pattern: '^[a-z0-9-]{1,64}$' });
+export const name = (): TString =>
+  text('name', { maxLength: limits.secretNameCharacters, pattern: '^[a-z0-9-]{1,64}$' });
 /** RFC 3339 in UTC. */
 export const time = (): TString => text('time', { maxLength: 40, pattern: '^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$' });
 /** Lower-case hex SHA-256. */

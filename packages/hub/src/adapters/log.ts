@@ -8,7 +8,12 @@ const REDACTED = ['authorization', 'token', 'master', 'secret', 'password', 'pro
 
 export function createLog(level: LogLevel): Log {
   const logger = pino(
-    { level, base: null, redact: REDACTED.flatMap((name) => [name, `*.${name}`]), timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level,
+      base: null,
+      redact: REDACTED.flatMap((name) => [name, `*.${name}`]),
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
     destination({ fd: 2, sync: true }),
   );
   return {

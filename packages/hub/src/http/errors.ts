@@ -1,6 +1,7 @@
 /** The edge: every error becomes one of two answers. A failed authentication says nothing; the rest is RFC 9457. */
-import type { Log } from '@rollcall/core/ports';
+
 import { type ErrorCode, errorTable, RollcallError } from '@rollcall/core/errors';
+import type { Log } from '@rollcall/core/ports';
 import { type Problem, unauthenticatedBody } from '@rollcall/wire';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -20,7 +21,11 @@ export function answerError(log: Log, error: unknown, request: FastifyRequest, r
   const known = toRollcallError(error);
   if (known.code === 'unauthenticated') return answerUnauthenticated(reply);
   if (known.code === 'internal') {
-    log.error('a request failed inside', { requestId: request.id, route: request.routeOptions.url ?? '', error: describe(error) });
+    log.error('a request failed inside', {
+      requestId: request.id,
+      route: request.routeOptions.url ?? '',
+      error: describe(error),
+    });
   }
   return reply
     .code(known.row.status)
@@ -51,6 +56,9 @@ function toRollcallError(error: unknown): RollcallError {
 /** Name, code and place; a message of a library may carry what it was given. */
 function describe(error: unknown): string {
   const { name, code, stack } = error as { name?: string; code?: string; stack?: string };
-  const frames = (stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at ')).slice(0, 6);
+  const frames = (stack ?? '')
+    .split('\n')
+    .filter((line) => line.trimStart().startsWith('at '))
+    .slice(0, 6);
   return [`${name ?? typeof error} ${code ?? ''}`.trim(), ...frames.map((frame) => frame.trim())].join(' | ');
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:crypto';
 import { limits } from '@rollcall/core/limits';
 import { routes } from '@rollcall/wire';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { authenticateHost, type AuthenticatedHost } from '../authenticate.ts';
+import { type AuthenticatedHost, authenticateHost } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import { enrolHost } from '../operations/enrol-host.ts';
 import { receiveHeartbeat } from '../operations/receive-heartbeat.ts';

@@ -1,11 +1,12 @@
 /** Registers routes of the one table: strict JSON in, a handler, and nothing that the table does not say. */
+
+import { RollcallError } from '@rollcall/core/errors';
 import { parseJson } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import type { Log } from '@rollcall/core/ports';
 import { type AnswerOf, type BodyOf, nothing, type QueryOf, type Route } from '@rollcall/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answerError } from './errors.ts';
-import { RollcallError } from '@rollcall/core/errors';
 
 export interface Call<R extends Route> {
   readonly body: BodyOf<R>;

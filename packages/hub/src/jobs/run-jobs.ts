@@ -22,15 +22,22 @@ export function runJobs(hub: Hub, clock: Clock): Jobs {
       await flushDirtyLiveness(hub);
       return limits.livenessFlushMs;
     }),
-    loop(hub, clock, stopped.signal, 'rotation', async () => {
-      const startedAt = clock.monotonic();
-      const changed = await stepRotation(hub);
-      if (changed) return 0;
-      // A pass over a large roll costs; it must not become what the hub mainly does.
-      return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
-    }, (wake) => {
-      nudged = wake;
-    }),
+    loop(
+      hub,
+      clock,
+      stopped.signal,
+      'rotation',
+      async () => {
+        const startedAt = clock.monotonic();
+        const changed = await stepRotation(hub);
+        if (changed) return 0;
+        // A pass over a large roll costs; it must not become what the hub mainly does.
+        return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
+      },
+      (wake) => {
+        nudged = wake;
+      },
+    ),
   ];
   return {
     nudge: () => nudged(),

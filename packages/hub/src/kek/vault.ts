@@ -36,13 +36,18 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 export function createVault(kek: SecretBytes<'kek'>, random: Random): Vault {
-  const subkey = (label: string) => createHmac('sha256', kek.reveal()).update(joinNul('rollcall/kek/v1', label)).digest();
+  const subkey = (label: string) =>
+    createHmac('sha256', kek.reveal()).update(joinNul('rollcall/kek/v1', label)).digest();
   const encryptionKey = subkey('encrypt');
   const macKey = subkey('mac');
   const digestKey = subkey('digest');
 
   const mac = (table: string, row: MacFields) =>
-    Uint8Array.from(createHmac('sha256', macKey).update(utf8(canonicalJson([table, macJson(row)]))).digest());
+    Uint8Array.from(
+      createHmac('sha256', macKey)
+        .update(utf8(canonicalJson([table, macJson(row)])))
+        .digest(),
+    );
 
   return {
     fingerprint: encodeHex(subkey('fingerprint')),
@@ -92,6 +97,9 @@ function placeBytes({ table, row, column }: Place): Uint8Array {
 
 function macJson(row: MacFields): JsonValue {
   return Object.fromEntries(
-    Object.entries(row).map(([column, value]) => [column, value instanceof Uint8Array ? { hex: encodeHex(value) } : value]),
+    Object.entries(row).map(([column, value]) => [
+      column,
+      value instanceof Uint8Array ? { hex: encodeHex(value) } : value,
+    ]),
   );
 }

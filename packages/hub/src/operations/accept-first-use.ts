@@ -24,14 +24,17 @@ export async function showExposure(hub: Hub): Promise<ExposureAnswer> {
     eligible: [...exposure.eligible],
     examined: exposure.examined,
     firstUse: {
-      until: open.length === 0 ? null : new Date(Math.max(...open.map((host) => host.first_use_until ?? 0))).toISOString(),
+      until:
+        open.length === 0 ? null : new Date(Math.max(...open.map((host) => host.first_use_until ?? 0))).toISOString(),
       hosts: open.length,
     },
   };
 }
 
 export async function acceptFirstUse(hub: Hub, body: AcceptFirstUseBody, actor: Actor): Promise<AcceptFirstUseAnswer> {
-  const answer = await hub.db.transaction().execute((tx) => (body.on ? turnOn(hub, tx, body, actor) : turnOff(hub, tx, actor)));
+  const answer = await hub.db
+    .transaction()
+    .execute((tx) => (body.on ? turnOn(hub, tx, body, actor) : turnOff(hub, tx, actor)));
   await hub.roll.reloadAll();
   return answer;
 }

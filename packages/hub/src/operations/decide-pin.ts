@@ -1,8 +1,8 @@
 /** An operator's word about a pin: approve, confirm, reject (design 3). */
 import { RollcallError } from '@rollcall/core/errors';
 import { decideApproval, decideConfirmation, decideRejection } from '@rollcall/core/pins';
-import { parseWrapPublicKey } from '@rollcall/core/seal';
 import { assertTimeTrusted } from '@rollcall/core/rotation';
+import { parseWrapPublicKey } from '@rollcall/core/seal';
 import type { PinChangeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
@@ -19,16 +19,31 @@ export function approvePin(hub: Hub, id: string, fingerprint: string, actor: Act
     const host = await readHost(tx, hub.vault, id);
     const held = await readHeldPins(tx, hub.vault, host);
     const seen = [...(await listPendings(tx, id)), ...(await listObserved(tx, id))];
-    const decision = decideApproval(held, fingerprint, seen.map((key) => key.fingerprint));
+    const decision = decideApproval(
+      held,
+      fingerprint,
+      seen.map((key) => key.fingerprint),
+    );
     const replaced = held.pin.state === 'pinned' ? held.pin.fingerprint : null;
     if (decision.kind === 'recorded') {
       await updateHost(tx, hub.vault, { ...host, approved_fingerprint: decision.approved });
-      await record(hub, tx, { action: 'pin.approved', id, actor, details: { fingerprint, replaces: replaced, seen: false } });
+      await record(hub, tx, {
+        action: 'pin.approved',
+        id,
+        actor,
+        details: { fingerprint, replaces: replaced, seen: false },
+      });
       return 'when_published';
     }
     const key = seen.find((candidate) => candidate.fingerprint === decision.pin.fingerprint);
     if (key === undefined) throw new RollcallError('internal');
-    const after = await takePin(hub, tx, host, decision.pin, parseWrapPublicKey({ suite: 'x25519', public: key.public }));
+    const after = await takePin(
+      hub,
+      tx,
+      host,
+      decision.pin,
+      parseWrapPublicKey({ suite: 'x25519', public: key.public }),
+    );
     await record(hub, tx, {
       action: 'pin.approved',
       id,

@@ -57,8 +57,6 @@ function masterValue(hub: Pick<Hub, 'generations'>, entry: RollEntry, version: n
   const generation = toMasterGeneration(hub.generations.read(version));
   const keys = deriveHostKeys(generation, entry.id, entry.life);
   return {
-    keys: Object.fromEntries(
-      Object.entries(keys).map(([purpose, key]) => [purpose, new SecretBytes('host-key', key)]),
-    ),
+    keys: Object.fromEntries(Object.entries(keys).map(([purpose, key]) => [purpose, new SecretBytes('host-key', key)])),
   };
 }

@@ -8,7 +8,7 @@ import { decidePublication, type PublicationDecision } from '@rollcall/core/pins
 import { parseWrapPublicKey, type WrapPublicKey } from '@rollcall/core/seal';
 import type { EnrolAnswer, EnrolBody } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
-import { appendAudit, type Actor } from '../store/audit.ts';
+import { type Actor, appendAudit } from '../store/audit.ts';
 import { type EnrolmentTokenRecord, findEnrolmentToken, spendEnrolmentToken } from '../store/enrolment-tokens.ts';
 import { findHost, type HostRecord } from '../store/hosts.ts';
 import type { Tx } from '../store/schema.ts';
@@ -54,7 +54,10 @@ async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<
   const held = await readHeldPins(tx, hub.vault, host);
   const decision = decidePublication(
     held,
-    { key: key === undefined ? { state: 'malformed' } : { state: 'valid', fingerprint: key.fingerprint }, with: 'enrolment' },
+    {
+      key: key === undefined ? { state: 'malformed' } : { state: 'valid', fingerprint: key.fingerprint },
+      with: 'enrolment',
+    },
     { firstUseUntilMs: null, nowMs: now, trustFrozen: false },
   );
   const taken = asTaken(decision);

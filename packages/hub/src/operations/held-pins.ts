@@ -1,10 +1,11 @@
 /** What the hub holds about a host's wrap key, read at the source for a decision of core. */
+
+import { RollcallError } from '@rollcall/core/errors';
 import type { HeldPin, HeldPins } from '@rollcall/core/pins';
 import type { Vault } from '../kek/vault.ts';
 import type { HostRecord } from '../store/hosts.ts';
 import { findPin, listPendings, type PinRecord } from '../store/pins.ts';
 import type { Db } from '../store/schema.ts';
-import { RollcallError } from '@rollcall/core/errors';
 
 export async function readHeldPins(db: Db, vault: Vault, host: HostRecord): Promise<HeldPins> {
   if (host.status === 'removed') throw new RollcallError('host_unknown', { host: host.id });

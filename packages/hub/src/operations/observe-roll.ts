@@ -4,7 +4,7 @@
  */
 import { isFresh, staleAfterMs } from '@rollcall/core/liveness';
 import type { FirstUseHost } from '@rollcall/core/pins';
-import type { Rotation, RollHost } from '@rollcall/core/rotation';
+import type { RollHost, Rotation } from '@rollcall/core/rotation';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import type { RollEntry } from '../roll.ts';

@@ -58,7 +58,8 @@ async function decide(
       return { decision, changed: true };
     }
     case 'pending':
-      if (decision.isNew) await recordPending(hub, tx, { now, host: id, key, challenges: decision.challenges, body, from });
+      if (decision.isNew)
+        await recordPending(hub, tx, { now, host: id, key, challenges: decision.challenges, body, from });
       return { decision, changed: decision.isNew };
     case 'observed':
       await observe(tx, { now, host: id, key, from });
@@ -109,7 +110,12 @@ async function recordPending(
     outcome: 'refused',
     details: { pinned: challenges, published: key.fingerprint, from },
   });
-  hub.log.warn('a host published a key that is not its pin', { host, pinned: challenges, published: key.fingerprint, from });
+  hub.log.warn('a host published a key that is not its pin', {
+    host,
+    pinned: challenges,
+    published: key.fingerprint,
+    from,
+  });
 }
 
 /** At most a few keys are remembered; a host that showed two is exposed already. */

@@ -9,7 +9,11 @@ export async function recordClone(hub: Hub, { who, body, from }: Beat): Promise<
   const now = hub.clock.monotonic();
   if (entry.cloneAlertedAt !== null && now - entry.cloneAlertedAt < limits.cloneAlertMs) return;
   entry.cloneAlertedAt = now;
-  hub.log.warn('two instances of one host alternate', { host: entry.id, addressBefore: entry.address, addressNow: from });
+  hub.log.warn('two instances of one host alternate', {
+    host: entry.id,
+    addressBefore: entry.address,
+    addressNow: from,
+  });
   await hub.db.transaction().execute((tx) =>
     appendAudit(tx, {
       at: hub.clock.now(),

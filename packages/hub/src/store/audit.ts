@@ -43,13 +43,7 @@ export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
 }
 
 export async function listAudit(db: Db, after: number, limit: number): Promise<AuditRecord[]> {
-  const rows = await db
-    .selectFrom('audit')
-    .selectAll()
-    .where('seq', '>', after)
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
+  const rows = await db.selectFrom('audit').selectAll().where('seq', '>', after).orderBy('seq').limit(limit).execute();
   return rows.map((row) => ({
     seq: row.seq,
     at: new Date(row.at).toISOString(),

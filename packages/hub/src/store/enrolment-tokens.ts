@@ -13,11 +13,18 @@ const place = (id: string) => ({ table: 'enrolment_tokens', row: id, column: 'ke
 export async function insertEnrolmentToken(tx: Tx, vault: Vault, token: EnrolmentTokenRecord): Promise<void> {
   const { key, ...rest } = token;
   const row = { ...rest, key_ciphertext: vault.encrypt(place(token.id), key) };
-  await tx.insertInto('enrolment_tokens').values(sealRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', row)).execute();
+  await tx
+    .insertInto('enrolment_tokens')
+    .values(sealRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', row))
+    .execute();
 }
 
 /** The one token of a host that was not killed: live, used, or expired without use. */
-export async function findEnrolmentToken(db: Db, vault: Vault, host: string): Promise<EnrolmentTokenRecord | undefined> {
+export async function findEnrolmentToken(
+  db: Db,
+  vault: Vault,
+  host: string,
+): Promise<EnrolmentTokenRecord | undefined> {
   const stored = await db
     .selectFrom('enrolment_tokens')
     .selectAll()

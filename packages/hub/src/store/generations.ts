@@ -16,7 +16,11 @@ export interface GenerationRecord {
   readonly leaked: boolean;
 }
 
-const place = (secret: string, version: number) => ({ table: 'generations', row: `${secret}/${version}`, column: 'value' });
+const place = (secret: string, version: number) => ({
+  table: 'generations',
+  row: `${secret}/${version}`,
+  column: 'value',
+});
 
 /** All generations, oldest first. Throws `store_unreadable` when one of them cannot be trusted. */
 export async function listGenerations(db: Db, vault: Vault, secret: string): Promise<GenerationRecord[]> {
@@ -43,7 +47,9 @@ export async function listGenerations(db: Db, vault: Vault, secret: string): Pro
 export type LiveRecord = GenerationRecord & { readonly state: 'current' | 'previous' };
 
 export async function listUndestroyed(db: Db, vault: Vault, secret: string): Promise<LiveRecord[]> {
-  return (await listGenerations(db, vault, secret)).filter((generation) => generation.state !== 'destroyed') as LiveRecord[];
+  return (await listGenerations(db, vault, secret)).filter(
+    (generation) => generation.state !== 'destroyed',
+  ) as LiveRecord[];
 }
 
 export async function insertGeneration(tx: Tx, vault: Vault, generation: GenerationRecord): Promise<void> {

@@ -49,7 +49,10 @@ export async function findFolded(db: Db, folded: string): Promise<{ id: string }
 }
 
 export async function insertHost(tx: Tx, vault: Vault, host: HostRecord): Promise<void> {
-  await tx.insertInto('hosts').values(sealRow<HostsTable>(vault, 'hosts', host)).execute();
+  await tx
+    .insertInto('hosts')
+    .values(sealRow<HostsTable>(vault, 'hosts', host))
+    .execute();
 }
 
 /** Writes the host anew. `host` must come from a read in the same transaction. */

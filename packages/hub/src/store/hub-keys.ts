@@ -1,7 +1,7 @@
 /** The hub key that signs, and the authority of the fleet's TLS; private halves encrypted (design 3, 6). */
 import { RollcallError } from '@rollcall/core/errors';
-import { SecretBytes } from '@rollcall/core/keys';
 import { parseJson } from '@rollcall/core/json';
+import { SecretBytes } from '@rollcall/core/keys';
 import { type HubKey, restoreHubKey } from '@rollcall/core/seal';
 import type { Vault } from '../kek/vault.ts';
 import type { AuthoritiesTable, Db, HubKeysTable, Tx } from './schema.ts';
@@ -27,7 +27,10 @@ export async function insertHubKey(tx: Tx, vault: Vault, key: HubKey): Promise<v
     record: JSON.stringify(key.record),
     private_ciphertext: vault.encrypt(keyPlace(key.kid), key.private.reveal()),
   };
-  await tx.insertInto('hub_keys').values(sealRow<HubKeysTable>(vault, 'hub_keys', row)).execute();
+  await tx
+    .insertInto('hub_keys')
+    .values(sealRow<HubKeysTable>(vault, 'hub_keys', row))
+    .execute();
 }
 
 /** The hub key with the highest serial. */
@@ -45,7 +48,10 @@ export async function insertAuthority(tx: Tx, vault: Vault, authority: Authority
     key_ciphertext: vault.encrypt(authorityPlace(authority.id, 'key'), authority.key.reveal()),
     server_key_ciphertext: vault.encrypt(authorityPlace(authority.id, 'server_key'), authority.serverKey.reveal()),
   };
-  await tx.insertInto('authorities').values(sealRow<AuthoritiesTable>(vault, 'authorities', row)).execute();
+  await tx
+    .insertInto('authorities')
+    .values(sealRow<AuthoritiesTable>(vault, 'authorities', row))
+    .execute();
 }
 
 export async function readAuthority(db: Db, vault: Vault): Promise<AuthorityRecord> {
@@ -56,6 +62,9 @@ export async function readAuthority(db: Db, vault: Vault): Promise<AuthorityReco
     id: row.id,
     certificate: row.certificate,
     key: new SecretBytes('authority', vault.decrypt(authorityPlace(row.id, 'key'), row.key_ciphertext)),
-    serverKey: new SecretBytes('server', vault.decrypt(authorityPlace(row.id, 'server_key'), row.server_key_ciphertext)),
+    serverKey: new SecretBytes(
+      'server',
+      vault.decrypt(authorityPlace(row.id, 'server_key'), row.server_key_ciphertext),
+    ),
   };
 }

@@ -1,13 +1,7 @@
 /** Single facts about this hub: epoch, trust domain, the floor of its clock. */
 import type { Db } from './schema.ts';
 
-export type MetaKey =
-  | 'trust_domain'
-  | 'kek_fingerprint'
-  | 'epoch'
-  | 'clock'
-  | 'hub_root'
-  | 'listen';
+export type MetaKey = 'trust_domain' | 'kek_fingerprint' | 'epoch' | 'clock' | 'hub_root' | 'listen';
 
 export async function findMeta(db: Db, key: MetaKey): Promise<string | undefined> {
   const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst();

@@ -10,7 +10,11 @@ export async function findOperator(db: Db, vault: Vault, name: string): Promise<
   return row === undefined ? undefined : openRow<OperatorsTable>(vault, 'operators', row);
 }
 
-export async function findOperatorByDigest(db: Db, vault: Vault, digest: Uint8Array): Promise<OperatorRecord | undefined> {
+export async function findOperatorByDigest(
+  db: Db,
+  vault: Vault,
+  digest: Uint8Array,
+): Promise<OperatorRecord | undefined> {
   const row = await db
     .selectFrom('operators')
     .selectAll()

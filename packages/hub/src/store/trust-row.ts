@@ -16,7 +16,10 @@ export function sealRow<Row extends Trusted>(vault: Vault, table: string, row: U
 export function openRow<Row extends Trusted>(vault: Vault, table: string, stored: Row): Unsealed<Row> {
   const { mac, ...row } = stored;
   const plain = Object.fromEntries(
-    Object.entries(row).map(([column, value]) => [column, value instanceof Uint8Array ? Uint8Array.from(value) : value]),
+    Object.entries(row).map(([column, value]) => [
+      column,
+      value instanceof Uint8Array ? Uint8Array.from(value) : value,
+    ]),
   );
   vault.assertMac(table, plain as unknown as MacFields, Uint8Array.from(mac));
   return plain as unknown as Unsealed<Row>;

@@ -1,5 +1,5 @@
 /** A rotation as an operator sees it (design 8). */
-import { hasProven, lacksNothing, type Rotation, readiness as assemble, type HubCheck } from '@rollcall/core/rotation';
+import { readiness as assemble, type HubCheck, hasProven, lacksNothing, type Rotation } from '@rollcall/core/rotation';
 import type { ReadinessAnswer, RotationRow, RotationStatus } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
@@ -16,7 +16,12 @@ export async function showRotation(hub: Hub, id: string): Promise<RotationStatus
     rotation: toRotationRow(rotation),
     gate: {
       open: gate.open,
-      blockers: gate.blockers.map(({ member, missing, sinceMs, hint }) => ({ member, missing, since: toTime(sinceMs), hint })),
+      blockers: gate.blockers.map(({ member, missing, sinceMs, hint }) => ({
+        member,
+        missing,
+        since: toTime(sinceMs),
+        hint,
+      })),
     },
     progress: {
       // Verifiers of the master's bearers are the hub's replicas: one here, and it holds both from the start.

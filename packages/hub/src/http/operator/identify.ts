@@ -1,7 +1,7 @@
 /** Who acts: whoever may open the socket, or the holder of an `rco_` token over TCP, within its role (design 8). */
 import { RollcallError } from '@rollcall/core/errors';
 import { parseToken } from '@rollcall/core/keys';
-import { operatorRoles, type OperatorRole, type RouteAuth } from '@rollcall/wire';
+import { type OperatorRole, operatorRoles, type RouteAuth } from '@rollcall/wire';
 import type { FastifyRequest } from 'fastify';
 import type { Hub } from '../../hub.ts';
 import type { Actor } from '../../store/audit.ts';

@@ -5,7 +5,7 @@ import type { Hub } from '../../hub.ts';
 import type { Actor, AuditEntry } from '../../store/audit.ts';
 import { updateGeneration } from '../../store/generations.ts';
 import type { Tx } from '../../store/schema.ts';
-import { readRotation, type RotationView, viewRotation } from './view.ts';
+import { type RotationView, readRotation, viewRotation } from './view.ts';
 import { recordRotation, storeRotation } from './write.ts';
 
 /** Nobody else is switched. Safe for any length of time; the window of the old generation goes on (I7). */

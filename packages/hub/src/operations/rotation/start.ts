@@ -1,7 +1,13 @@
 /** `rotation start master`: the new generation is durable, encrypted, before anything uses it (design 5, I11). */
 import { encodeHex } from '@rollcall/core/bytes';
 import { SecretBytes } from '@rollcall/core/keys';
-import { decideStart, isRunning, type Rotation, type RotationReason, type StartDecision } from '@rollcall/core/rotation';
+import {
+  decideStart,
+  isRunning,
+  type Rotation,
+  type RotationReason,
+  type StartDecision,
+} from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
 import type { Actor } from '../../store/audit.ts';

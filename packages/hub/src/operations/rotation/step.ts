@@ -3,15 +3,16 @@
  * to proving can strand anyone, so nothing there waits for a person; narrowing comes with the end of the window, or with
  * `retire`. Safe to repeat at any time (design 5, The master, as a rotation).
  */
+
+import type { Rotation } from '@rollcall/core/rotation';
 import { decideAdvance, isWindowOpen, phases, planWave, type Wave } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
 import { type Actor, hubActor } from '../../store/audit.ts';
 import { findRunning } from '../../store/rotations.ts';
-import type { Rotation } from '@rollcall/core/rotation';
 import type { Tx } from '../../store/schema.ts';
 import { issueMasterStep } from '../issue-master-step.ts';
-import { readRotation, type RotationView, viewRotation } from './view.ts';
+import { type RotationView, readRotation, viewRotation } from './view.ts';
 import { narrow, recordRotation, storeRotation } from './write.ts';
 
 /** Returns whether anything changed. */
@@ -57,7 +58,10 @@ async function takeWave(hub: Hub, tx: Tx, rotation: Rotation, wave: Wave): Promi
   if (wave.kind === 'paused') {
     const pausedBecause = `${wave.member} refuses the delivery: ${wave.because}`;
     await storeRotation(tx, { ...rotation, pausedBecause }, rotation.phase);
-    await recordRotation(hub, tx, rotation, hubActor, 'rotation.paused', { member: wave.member, because: wave.because });
+    await recordRotation(hub, tx, rotation, hubActor, 'rotation.paused', {
+      member: wave.member,
+      because: wave.because,
+    });
     return true;
   }
   if (wave.members.length === 0 && wave.canary === rotation.canary) return false;
@@ -67,13 +71,7 @@ async function takeWave(hub: Hub, tx: Tx, rotation: Rotation, wave: Wave): Promi
   return true;
 }
 
-async function advance(
-  hub: Hub,
-  tx: Tx,
-  view: RotationView,
-  expected: Rotation['phase'],
-  actor: Actor,
-): Promise<void> {
+async function advance(hub: Hub, tx: Tx, view: RotationView, expected: Rotation['phase'], actor: Actor): Promise<void> {
   const { rotation, gate } = view;
   const after = decideAdvance(rotation, gate, expected, hub.clock.now());
   if (after.phase === 'narrowing') {

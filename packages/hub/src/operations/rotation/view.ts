@@ -11,7 +11,7 @@ import {
 } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
-import { listUndestroyed, type LiveRecord } from '../../store/generations.ts';
+import { type LiveRecord, listUndestroyed } from '../../store/generations.ts';
 import { findRotation } from '../../store/rotations.ts';
 import type { Db } from '../../store/schema.ts';
 import { observeRoll } from '../observe-roll.ts';

@@ -4,7 +4,7 @@ import { assignmentSets, type RollHost, type Rotation } from '@rollcall/core/rot
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
 import { listAssignments } from '../../store/assignments.ts';
-import { type Actor, appendAudit, type AuditEntry } from '../../store/audit.ts';
+import { type Actor, type AuditEntry, appendAudit } from '../../store/audit.ts';
 import { type LiveRecord, updateGeneration } from '../../store/generations.ts';
 import { updateRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';

@@ -90,7 +90,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint('generations_pk', ['secret', 'version'])
     .execute();
   // Two live at most (I14), whatever the code above it believes.
-  await sql`create unique index generations_one_per_role on generations (secret, state) where state <> 'destroyed'`.execute(db);
+  await sql`create unique index generations_one_per_role on generations (secret, state) where state <> 'destroyed'`.execute(
+    db,
+  );
 
   await db.schema
     .createTable('assignments')
@@ -121,7 +123,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('canary', 'text')
     .execute();
   // One rotation per secret at a time (design 5).
-  await sql`create unique index rotations_one_running on rotations (secret) where phase not in ('done', 'rolled_back')`.execute(db);
+  await sql`create unique index rotations_one_running on rotations (secret) where phase not in ('done', 'rolled_back')`.execute(
+    db,
+  );
 
   await db.schema
     .createTable('audit')
