@@ -7,6 +7,7 @@ export interface OutputStream {
   readonly isTerminal: boolean;
   /** Of a terminal; `undefined` elsewhere. */
   readonly columns: number | undefined;
+  readonly rows: number | undefined;
 }
 
 export interface InputStream {

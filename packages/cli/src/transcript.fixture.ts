@@ -63,6 +63,7 @@ function createIo(given: Given, socketPath: string, written: { stdout: string; s
     },
     isTerminal,
     columns: isTerminal ? (given.columns ?? 80) : undefined,
+    rows: isTerminal ? 24 : undefined,
   });
   return {
     stdout: stream('stdout'),

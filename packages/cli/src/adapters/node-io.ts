@@ -35,7 +35,10 @@ function outputStream(stream: NodeJS.WriteStream): OutputStream {
     },
     isTerminal: stream.isTTY === true,
     get columns() {
-      return stream.isTTY === true ? stream.columns : undefined;
+      return stream.isTTY === true ? stream.columns || undefined : undefined; // 0 where the terminal does not say
+    },
+    get rows() {
+      return stream.isTTY === true ? stream.rows || undefined : undefined;
     },
   };
 }
@@ -54,12 +57,14 @@ export async function readAll(stream: Readable, maxBytes: number): Promise<Uint8
 
 async function askOnTerminal(process: NodeJS.Process, question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-D and Ctrl-C are a no.
-  const ended = new Promise<string>((resolve) => {
-    terminal.once('close', () => resolve(''));
+  // Ctrl-D and Ctrl-C are a no, and leave the cursor behind the question.
+  const ended = new Promise<undefined>((resolve) => {
+    terminal.once('close', () => resolve(undefined));
   });
   try {
-    return await Promise.race([terminal.question(question), ended]);
+    const answer = await Promise.race([terminal.question(question), ended]);
+    if (answer === undefined) process.stderr.write('\n');
+    return answer ?? '';
   } finally {
     terminal.close();
   }

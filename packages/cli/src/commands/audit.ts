@@ -3,7 +3,7 @@ import { limits } from '@rollcall/core/limits';
 import { type AuditRecord, routes } from '@rollcall/wire';
 import type { HubClient } from '../client.ts';
 import { formatClock } from '../output/age.ts';
-import { indented, type View } from '../output/page.ts';
+import { fingerprintStart, indented, type View } from '../output/page.ts';
 import { formatTable } from '../output/table.ts';
 import { usageError } from '../usage-error.ts';
 import { defineVerb, type Noun } from '../verb.ts';
@@ -71,9 +71,7 @@ async function readRecords(
 function formatRecords(records: readonly AuditRecord[], view: View): string[] {
   if (records.length === 0) return ['There are no audit records here.'];
   const rows = records.map((record) => {
-    const details = Object.entries(record.details).map(
-      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    );
+    const details = Object.entries(record.details).map(([name, value]) => `${name}=${detailText(value)}`);
     return {
       cells: [
         String(record.seq),
@@ -97,6 +95,12 @@ function formatRecords(records: readonly AuditRecord[], view: View): string[] {
   const table = formatTable(columns, rows, view.width);
   const hasDeclared = records.some((record) => !record.actor.verified);
   return hasDeclared ? [...table, view.style.dim('? = the actor is declared, not verified')] : table;
+}
+
+/** A key that waits for approval must not be copied from here, any more than from `pin list` (design 3). */
+function detailText(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return /^[0-9a-f]{64}$/.test(value) ? fingerprintStart(value) : value;
 }
 
 function wholeNumber(option: string, text: string, least: number): number {

@@ -118,10 +118,7 @@ const remove = defineVerb<YesOptions>({
   options: [yesOption],
   run: async (context, [id], options) => {
     const host = parseHostId(id);
-    await context.confirm(
-      `Remove ${host} from the roll? Its pin and keys go with it, and nothing counts it any more.`,
-      options,
-    );
+    await context.confirm(`Remove ${host} from the roll? Its pin and keys go with it.`, options);
     const answer = await context.hub().call(routes.removeHost, { params: { host } });
     return { json: answer, text: [`${host} is off the roll.`, ...formatHeld(answer, context.view)] };
   },

@@ -54,6 +54,7 @@ describe('rollcall audit list', () => {
     expect(stdout).toMatch(/ 1 +2026-11-29T12:00:01Z +ada\? +pin_approved /);
     expect(stdout).toContain('note=a<1b>[2Jb');
     expect(stdout).toContain('hosts=["a","b"]');
+    expect(stdout).toContain('new=9f8e7d6c… ');
     expect(stdout).toContain('declared, not verified');
   });
 });

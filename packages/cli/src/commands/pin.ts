@@ -78,10 +78,7 @@ const approve = defineVerb<FingerprintOptions>({
   run: async (context, [id], options) => {
     const host = parseHostId(id);
     const fingerprint = wholeFingerprint(options.fingerprint);
-    await context.confirm(
-      `Approve this key for ${host}? The key that is pinned now, and all keys derived for it, die.`,
-      options,
-    );
+    await context.confirm(`Approve this key for ${host}? The pin that it has now is dropped.`, options);
     const answer = await context.hub().call(routes.approvePin, { params: { host }, body: { fingerprint } });
     return { json: answer, text: formatApproved(answer, context.view) };
   },
@@ -158,7 +155,10 @@ function firstUseBody(
 
 function formatApproved(answer: PinChangeAnswer, view: View): string[] {
   return answer.effect === 'taken'
-    ? [`${answer.host} has its new pin, life ${answer.life}.`, 'The keys of its former life are dead.']
+    ? [
+        `${answer.host} has its new pin, life ${answer.life}.`,
+        'What belongs to its former life counts for nothing any more.',
+      ]
     : wrap(
         `Approved for ${answer.host}: it becomes the pin when the host publishes it. Until then the old pin stays.`,
         view.width,

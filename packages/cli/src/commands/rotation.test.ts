@@ -73,7 +73,8 @@ describe('rollcall rotation status', () => {
     expect(stdout).toContain('planned → widening → [rolling] → proving → narrowing → done');
     expect(stdout).toContain('rolled 9, proven 8 of 12; widened 12');
     expect(stdout).toContain('closed, 31 blockers');
-    expect(stdout).toContain(`${LONG_ID}: proof of new is missing for 2 min`);
+    expect(stdout).toMatch(new RegExp(`MEMBER +MISSING +SINCE\n  ${LONG_ID} +proof of new +2 min ago\n    It has not`));
+    expect(stdout.match(/Wake it/g)).toHaveLength(1);
     expect(stdout).toContain('--json has all');
   });
 
@@ -105,7 +106,7 @@ describe('rollcall rotation advance', () => {
     const answers = { advanceRotation: { refusal }, showRotation: rolling };
     const run = await transcript(['rotation', 'advance'], { answers });
     expect(run.exit).toBe(3);
-    expect(run.stdout).toContain(`${LONG_ID}: proof of new is missing`);
+    expect(run.stdout).toContain(`${LONG_ID}  proof of new`);
     expect(run.stderr).toContain('gate_closed: Evidence is missing.');
     const json = await transcript(['rotation', 'advance', '--json'], { answers });
     expect(json).toMatchObject({

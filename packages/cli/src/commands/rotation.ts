@@ -128,10 +128,8 @@ const retire = defineVerb<RetireOptions>({
     const { now = false, leave = [] } = options;
     const body = { now, leave: leave.map(parseHostId) };
     const target = id ?? 'master';
-    await context.confirm(
-      `Retire the old version of ${target}? Its value is destroyed${now ? ', and whoever still presents it is cut off' : ''}.`,
-      options,
-    );
+    const effect = now ? 'Whoever still presents it is cut off.' : 'Its value is destroyed.';
+    await context.confirm(`Retire the old version of ${target}? ${effect}`, options);
     return orWhatBlocks(context, id, async () => {
       const answer = await context.hub().call(routes.retireRotation, { params: { id: target }, body });
       return {

@@ -141,7 +141,7 @@ describe('pages', () => {
 });
 
 describe('colour', () => {
-  const terminal = { write: () => undefined, isTerminal: true, columns: 80 };
+  const terminal = { write: () => undefined, isTerminal: true, columns: 80, rows: 24 };
   const isPlain = (style: { bad: (text: string) => string }) => style.bad('x') === 'x';
 
   it('is on a terminal, and nowhere that it was not wanted', () => {
@@ -160,7 +160,7 @@ describe('live block', () => {
     const write = (text: string) => {
       written += text;
     };
-    const block = createLiveBlock({ write, isTerminal: true, columns: 10 });
+    const block = createLiveBlock({ write, isTerminal: true, columns: 10, rows: 24 });
     block.draw(['short', 'x'.repeat(25), '\u001b[31mred\u001b[39m']);
     expect(written).toBe(`short\n${'x'.repeat(25)}\n\u001b[31mred\u001b[39m\n`);
     written = '';
@@ -169,5 +169,21 @@ describe('live block', () => {
     written = '';
     block.clear();
     expect(written).toBe('\u001b[1A\r\u001b[J');
+  });
+
+  it('is never higher than the terminal', () => {
+    let written = '';
+    const write = (text: string) => {
+      written += text;
+    };
+    const lines = ['1', '2', 'x'.repeat(15), '4', '5'];
+    createLiveBlock({ write, isTerminal: true, columns: 10, rows: 7 }).draw(lines);
+    expect(written).toBe(`${lines.join('\n')}\n`);
+    written = '';
+    const block = createLiveBlock({ write, isTerminal: true, columns: 10, rows: 6 });
+    block.draw(lines);
+    expect(written).toBe(`1\n2\n${'x'.repeat(15)}\n…\n`);
+    block.clear();
+    expect(written.endsWith('\u001b[5A\r\u001b[J')).toBe(true);
   });
 });

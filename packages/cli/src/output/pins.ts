@@ -44,7 +44,7 @@ function formatPending({ pinned, new: claimed, firstSeenAt, lastSeenAt, evidence
   const age = (time: string | null) => formatAge(time, view.nowMs);
   const silent = evidence.pinnedKeyStillPublishing
     ? {
-        text: `still publishing, last ${age(evidence.pinnedKeyLastSeenAt)}: two machines claim this host`,
+        text: `still publishing, last ${age(evidence.pinnedKeyLastSeenAt)}: are there two machines?`,
         paint: view.style.bad,
       }
     : `silent, last seen ${age(evidence.pinnedKeyLastSeenAt)}`;

@@ -1,8 +1,9 @@
 /** Rotations for a person: where it is, what holds it up, what to do next, what a thief can still do. */
+import { limits } from '@rollcall/core/limits';
 import { type Phase, phases } from '@rollcall/core/rotation';
 import type { BlockerRow, RotationRow, RotationStatus } from '@rollcall/wire';
 import { formatAge, formatClock, formatInstant } from './age.ts';
-import { countOf, firstOf, formatFields, indented, type View, wrap } from './page.ts';
+import { countOf, formatFields, indented, type View, wrap } from './page.ts';
 import { printable } from './printable.ts';
 import { type Cell, formatTable } from './table.ts';
 
@@ -71,8 +72,25 @@ export function formatGate({ rotation, gate }: RotationStatus, view: View): stri
     view.style.warn(
       `The gate out of ${printable(rotation.phase)} is closed, ${countOf(gate.blockers.length, 'blocker')}:`,
     ),
-    ...firstOf(gate.blockers, (blocker) => formatBlocker(blocker, view)),
+    ...formatBlockers(gate.blockers, view),
   ];
+}
+
+/** What to do stands once below all neighbours that it is said of. */
+function formatBlockers(blockers: readonly BlockerRow[], view: View): string[] {
+  const shown = blockers.slice(0, limits.outputListRows);
+  const rows = shown.map((blocker, at) => ({
+    cells: [
+      blocker.member,
+      blocker.missing.replaceAll('_', ' '),
+      blocker.since === null ? '-' : formatAge(blocker.since, view.nowMs),
+    ],
+    below: shown[at + 1]?.hint === blocker.hint ? [] : indented(blocker.hint, view, 2).map(view.style.dim),
+  }));
+  const columns = [{ title: 'MEMBER', elastic: 12 }, { title: 'MISSING', elastic: 16 }, { title: 'SINCE' }];
+  const more = blockers.length - shown.length;
+  const lines = formatTable(columns, rows, view.width - 2).map((line) => `  ${line}`);
+  return more > 0 ? [...lines, `  … and ${more} more; --json has all`] : lines;
 }
 
 export function formatRotations(rotations: readonly RotationRow[], view: View): string[] {
@@ -131,14 +149,6 @@ export function formatBrief({ rotation, progress, gate }: RotationStatus): strin
   const gateText = isEnded(phase) ? '' : gate.open ? ', gate open' : `, ${countOf(gate.blockers.length, 'blocker')}`;
   const paused = rotation.pausedBecause === null ? '' : ', paused';
   return printable(`${rotation.secret} ${rotation.from} → ${rotation.to} ${phase}, ${along}${gateText}${paused}`);
-}
-
-function formatBlocker(blocker: BlockerRow, view: View): string[] {
-  const since = blocker.since === null ? '' : ` for ${formatAge(blocker.since, view.nowMs).replace(/ ago$/, '')}`;
-  return [
-    ...indented(`${blocker.member}: ${blocker.missing.replaceAll('_', ' ')} is missing${since}`, view, 2),
-    ...indented(blocker.hint, view, 4).map(view.style.dim),
-  ];
 }
 
 function walkFrom(phase: Phase): Phase[] {
