@@ -1,0 +1,232 @@
+/** A hub and its agents as real processes over a directory of their own, with an operator at the command line. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnrolmentToken } from '@rollcall/core/keys';
+import type {
+  AddHostAnswer,
+  AddHostBody,
+  AgentStatusAnswer,
+  HostRow,
+  HubStatusAnswer,
+  RotationStatus,
+} from '@rollcall/wire';
+import { type Child, startChild } from './child.ts';
+import { type Answered, exchange } from './exchange.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+import { openStore, type Store } from './store.ts';
+import { waitUntil } from './wait-until.ts';
+
+export interface FleetOptions {
+  /** For `hub start`. */
+  readonly hubFlags?: readonly string[];
+  /** Bytes of a master to import; without, the hub draws one. `null`: there is none yet. */
+  readonly master?: Uint8Array | null;
+  readonly hubNodeArgs?: readonly string[];
+  readonly hubEnv?: Readonly<Record<string, string>>;
+}
+
+export interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output as JSON; throws where it is none. */
+  readonly json: <T = Record<string, unknown>>() => T;
+}
+
+export interface Fleet {
+  readonly dir: string;
+  readonly recorder: Recorder;
+  /** Of the fleet listener, on loopback. */
+  readonly port: number;
+  readonly files: {
+    readonly database: string;
+    readonly kek: string;
+    readonly hubRoot: string;
+    readonly offlineKey: string;
+  };
+  readonly hub: () => Child;
+  readonly startHub: (...flags: readonly string[]) => Promise<Child>;
+  /** Runs a command, `--json` where it is among the arguments. */
+  readonly rollcall: (...args: readonly string[]) => Promise<Ran>;
+  /** The operators' socket without the cost of a process: for waiting. */
+  readonly ask: <T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<T>;
+  readonly askRaw: (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<Answered>;
+  readonly metrics: () => Promise<string>;
+  readonly host: (id: string) => Promise<HostRow>;
+  readonly rotation: () => Promise<RotationStatus>;
+  /** Puts a host on the roll: the text of its enrolment token. */
+  readonly addHost: (id: string, body?: Partial<AddHostBody>) => Promise<string>;
+  readonly stateOf: (id: string) => string;
+  readonly write: (name: string, content: string | Uint8Array) => string;
+  readonly startAgent: (id: string, ...flags: readonly string[]) => Child;
+  /** `addHost`, and an agent that enrols with the token. Resolves when the hub has seen it prove. */
+  readonly enrolAgent: (id: string) => Promise<Child>;
+  readonly agentStatus: (id: string) => Promise<AgentStatusAnswer>;
+  readonly store: () => Store;
+  readonly waitUntil: typeof waitUntil;
+  /** What every process said last. */
+  readonly story: () => string;
+  readonly close: () => Promise<void>;
+}
+
+export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
+  const { hubFlags = ['--beat', '200ms'], master, hubNodeArgs = [], hubEnv = {} } = options;
+  const dir = mkdtempSync(join(tmpdir(), 'rc-'));
+  const recorder = createRecorder();
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const hubDir = join(dir, 'hub');
+  const operatorSocket = join(hubDir, 'operator.sock');
+  const env = { HOME: dir, ROLLCALL_HUB: `unix:${operatorSocket}` };
+  const children: Child[] = [];
+  const stores: Store[] = [];
+  let hub: Child | undefined;
+
+  const story = () => children.map((child) => `--- ${child.name}\n${tail(child.stderr())}`).join('\n');
+  const wait: typeof waitUntil = (what, probe, given) => waitUntil(what, probe, { story, ...given });
+
+  const run = async (args: readonly string[], input?: Uint8Array): Promise<Ran> => {
+    const name = `rollcall ${args.slice(0, 2).join(' ')}`;
+    const child = startChild({ name, args, recorder, env, ...(input === undefined ? {} : { input }) });
+    const { code } = await child.ended;
+    const stdout = child.stdout();
+    return { code, stdout, stderr: child.stderr(), json: <T>() => JSON.parse(stdout) as T };
+  };
+
+  const askRaw: Fleet['askRaw'] = (method, path, body) =>
+    exchange(
+      { socket: operatorSocket },
+      { method, path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
+      recorder,
+    );
+  const ask = async <T>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown): Promise<T> => {
+    const answer = await askRaw(method, path, body);
+    if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`);
+    return answer.json<T>();
+  };
+
+  const fleet: Fleet = {
+    dir,
+    recorder,
+    port,
+    files: {
+      database: join(hubDir, 'hub.db'),
+      kek: `${hubDir}.kek`,
+      hubRoot: join(hubDir, 'hub-root.json'),
+      offlineKey: `${hubDir}.offline-root-key`,
+    },
+    hub: () => {
+      if (hub === undefined) throw new Error('there is no hub');
+      return hub;
+    },
+    startHub: async (...flags) => {
+      const where = ['--dir', hubDir, '--metrics', `127.0.0.1:${metricsPort}`, '--log-level', 'debug'];
+      const child = startChild({
+        name: 'hub',
+        args: ['hub', 'start', ...where, ...hubFlags, ...flags],
+        recorder,
+        nodeArgs: hubNodeArgs,
+        env: { ...env, ...hubEnv },
+      });
+      hub = child;
+      children.push(child);
+      await wait('the hub answers', async () => {
+        if (child.hasEnded()) throw new Error(`the hub has ended: ${child.stderr()}`);
+        return await ask<HubStatusAnswer>('GET', '/v1/status');
+      });
+      return child;
+    },
+    rollcall: (...args) => run(args),
+    ask,
+    askRaw,
+    metrics: async () => (await exchangePlain(metricsPort)).text,
+    host: async (id) => (await ask<{ host: HostRow }>('GET', `/v1/hosts/${id}`)).host,
+    rotation: () => ask<RotationStatus>('GET', '/v1/rotations/master'),
+    addHost: async (host, body = {}) => (await ask<AddHostAnswer>('POST', '/v1/hosts', { host, ...body })).token ?? '',
+    stateOf: (id) => join(dir, `state-${id}`),
+    write: (name, content) => {
+      const path = join(dir, name);
+      writeFileSync(path, content, { mode: 0o600 });
+      return path;
+    },
+    startAgent: (id, ...flags) => {
+      const args = ['agent', 'start', '--state', fleet.stateOf(id), '--log-level', 'debug', ...flags];
+      const child = startChild({ name: id, args, recorder, env });
+      children.push(child);
+      return child;
+    },
+    enrolAgent: async (id) => {
+      const token = fleet.write(`${id}.token`, await fleet.addHost(id));
+      const child = fleet.startAgent(id, '--enrol', token);
+      await wait(`${id} has proven a version`, async () => (await fleet.host(id)).proven['master'] !== undefined);
+      return child;
+    },
+    agentStatus: async (id) => {
+      const socket = join(fleet.stateOf(id), 'agent.sock');
+      return (await exchange({ socket }, { method: 'GET', path: '/v1/status' }, recorder)).json<AgentStatusAnswer>();
+    },
+    store: () => {
+      const store = openStore(fleet.files.database, fleet.files.kek);
+      stores.push(store);
+      return store;
+    },
+    waitUntil: wait,
+    story,
+    close: async () => {
+      for (const store of stores) store.close();
+      await Promise.all(children.map((child) => child.kill('SIGKILL')));
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+
+  const made = await run(['hub', 'init', '--dir', hubDir, '--listen', `127.0.0.1:${port}`, '--json']);
+  if (made.code !== 0) throw new Error(`hub init: ${made.stderr}`);
+  await fleet.startHub();
+  if (master !== null) await makeMaster(fleet, master);
+  return fleet;
+}
+
+/** What the operator was shown once. */
+export function readToken(text: string): ReturnType<typeof parseEnrolmentToken> {
+  return parseEnrolmentToken(text);
+}
+
+export function readLog(child: Child): readonly Readonly<Record<string, unknown>>[] {
+  return child
+    .stderr()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+export function readHubRoot(fleet: Fleet): string {
+  return readFileSync(fleet.files.hubRoot, 'utf8');
+}
+
+async function makeMaster(fleet: Fleet, master: Uint8Array | undefined): Promise<void> {
+  const args =
+    master === undefined ? ['create', 'master'] : ['import', 'master', '--file', fleet.write('master', master)];
+  const made = await fleet.rollcall('secret', ...args);
+  if (made.code !== 0) throw new Error(made.stderr);
+}
+
+async function exchangePlain(port: number): Promise<{ readonly text: string }> {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+  return { text: await answer.text() };
+}
+
+function tail(text: string): string {
+  return text.split('\n').slice(-15).join('\n');
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
