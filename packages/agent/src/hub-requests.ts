@@ -3,10 +3,9 @@ import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { encodeToken, type SecretBytes } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import type { PeerTrust, TransportRequest } from '@rollcall/core/ports';
-import { type EnrolBody, type HeartbeatBody, routes } from '@rollcall/wire';
+import { type EnrolBody, type HeartbeatBody, routes, version } from '@rollcall/wire';
 import type { AgentState, Moment } from './agent-state.ts';
 import type { DurableState, PendingEnrolment } from './state/durable-state.ts';
-import { AGENT_VERSION } from './version.ts';
 
 export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>, now: Moment): TransportRequest {
   const { durable } = state;
@@ -17,7 +16,7 @@ export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>
     wrapKey: publishedWrapKey(durable),
     held: Object.fromEntries([...durable.assignments].map(([secret, { epoch, step }]) => [secret, { epoch, step }])),
     refused: [...state.refused].slice(0, limits.refusalsPerBeat).map(([secret, { reason }]) => ({ secret, reason })),
-    agent: { version: AGENT_VERSION },
+    agent: { version },
     startup: state.startup,
     sentAt: new Date(now.wallMs).toISOString(),
   };
@@ -57,7 +56,7 @@ export function trustBundleRequest(state: AgentState): TransportRequest {
   };
 }
 
-const USER_AGENT = `rollcall-agent/${AGENT_VERSION}`;
+const USER_AGENT = `rollcall-agent/${version}`;
 const jsonHeaders = {
   accept: 'application/json',
   'content-type': 'application/json',

@@ -2,7 +2,17 @@
 import { SecretBytes } from '@rollcall/core/keys';
 import { describe, expect, it } from 'vitest';
 import { FakeHub, formsOf } from './fake-hub.fixture.ts';
-import { assignment, heartbeatKey, host, hubRoot, hubs, masters, spki, trustDomain } from './fleet.fixture.ts';
+import {
+  assignment,
+  heartbeatKey,
+  host,
+  hubRoot,
+  hubs,
+  masters,
+  seededRandom,
+  spki,
+  trustDomain,
+} from './fleet.fixture.ts';
 import type { Given } from './start.ts';
 import { makeAuthority } from './tls-hub.fixture.ts';
 import { runMachine, unreachable } from './virtual-machine.fixture.ts';
@@ -130,6 +140,60 @@ describe('a host', () => {
       });
     expect(hub.beats.at(-1)).toMatchObject({ held: { master: { step: 7 } }, refused: [] });
     expect([...hub.provenBy]).toEqual([1, 2]);
+  });
+
+  it('redeems another token with the same key, and what it held before is replaced at once', async () => {
+    const hub = new FakeHub(root);
+    const first = await runMachine({ disk: nothing, hub, given: enrolling(hub), untilMs: 2_000, seed: 'first' });
+    const again = new FakeHub(root);
+    again.pin = hub.pin;
+    again.wanted = assignment({ step: 9, versions: [2] });
+    again.live = [2]; // the keys of the former life are dead
+    const { state } = await runMachine({
+      disk: first.files.contents(),
+      hub: again,
+      given: enrolling(again),
+      untilMs: 4_000,
+      seed: 'again',
+    });
+    expect(again.enrolments).toBe(1);
+    expect(again.beats[0]?.held).toEqual({ master: { epoch: 1, step: 9 } });
+    expect(state?.durable.redeemed).toEqual([hub.token.digest, again.token.digest]);
+    expect(state?.durable).not.toHaveProperty('enrolment');
+  });
+
+  it('is moved by no answer that was recorded, in any order, after a restart', async () => {
+    const hub = new FakeHub(root);
+    const recorded: ReturnType<FakeHub['handle']>[] = [];
+    let { files } = await runMachine({ disk: nothing, hub, given: enrolling(hub), untilMs: 2_000, seed: 'record' });
+    for (const step of [6, 7, 8]) {
+      hub.wanted = assignment({ step, versions: step % 2 === 0 ? [2, 1] : [1, 2] });
+      const run = await runMachine({
+        disk: files.contents(),
+        hub,
+        given: {},
+        untilMs: 2_000,
+        seed: `record ${step}`,
+        network: (_index, ask) => {
+          const answer = ask();
+          recorded.push(answer);
+          return answer;
+        },
+      });
+      files = run.files;
+    }
+    const order = seededRandom('replay');
+    const replayed = await runMachine({
+      disk: files.contents(),
+      hub,
+      given: {},
+      untilMs: 60_000,
+      seed: 'replay',
+      network: () => recorded[(order(1)[0] as number) % recorded.length] as ReturnType<FakeHub['handle']>,
+    });
+    expect(replayed.askedAtMs.length).toBeGreaterThan(50);
+    expect(replayed.state?.durable.assignments.get('master')).toMatchObject({ step: 8, present: 2 });
+    expect(replayed.lines.join()).toContain('delivery_replayed');
   });
 
   it('cut off at any file operation comes back as itself from every disk that this can leave', async () => {

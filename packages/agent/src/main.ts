@@ -1,11 +1,11 @@
 /** The composition root of the agent: builds the ports, takes the state directory, and runs until it is told to stop. */
-import { errorTable } from '@rollcall/core/errors';
+import { errorTable, isRollcallError } from '@rollcall/core/errors';
 import type { Log } from '@rollcall/core/ports';
 import type { AgentStatusAnswer } from '@rollcall/wire';
 import { lockDirectory } from './adapters/directory-lock.ts';
 import { createPinoLog, type LogLevel } from './adapters/pino-log.ts';
 import { readInputFile } from './adapters/read-input-file.ts';
-import { askStatus, serveStatus } from './adapters/status-socket.ts';
+import { askStatus, type StatusSocket, serveStatus } from './adapters/status-socket.ts';
 import { createSystemClock } from './adapters/system-clock.ts';
 import { resolveDirectory, systemFiles } from './adapters/system-files.ts';
 import { systemRandom } from './adapters/system-random.ts';
@@ -78,7 +78,7 @@ async function serve(at: {
   const transport = createTlsTransport({ clock, log });
   let state = initial;
   try {
-    const socket = await serveStatus(directory, () => describeAgent(state));
+    const socket = await serveStatusIfPossible(directory, () => describeAgent(state), log);
     log.info('agent started', { host: state.durable.host, startup: state.startup, directory });
     try {
       await runLoop({ clock, random: systemRandom, transport, log, persist }, initial, {
@@ -88,12 +88,27 @@ async function serve(at: {
         },
       });
     } finally {
-      await socket.close();
+      await socket?.close();
     }
     log.info('agent stopped', { host: state.durable.host });
   } finally {
     stop.release();
     transport.close();
+  }
+}
+
+/** A disk that takes not even a socket is no reason to fall silent towards the hub. */
+async function serveStatusIfPossible(
+  directory: string,
+  describe: () => AgentStatusAnswer,
+  log: Log,
+): Promise<StatusSocket | undefined> {
+  try {
+    return await serveStatus(directory, describe);
+  } catch (error) {
+    if (!isRollcallError(error, 'disk_full') && !isRollcallError(error, 'state_unwritable')) throw error;
+    log.error('the status socket cannot be made; the agent runs without it', { code: error.code, ...error.details });
+    return undefined;
   }
 }
 

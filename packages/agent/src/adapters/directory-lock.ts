@@ -11,7 +11,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { encodeHex } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import type { Random } from '@rollcall/core/ports';
-import { systemCode } from '../state/files-on-disk.ts';
+import { systemCode, unwritable } from '../state/files-on-disk.ts';
 import { assertSocketPath } from './unix-socket-path.ts';
 
 export interface DirectoryLock {
@@ -55,8 +55,9 @@ async function announce(temporary: string, path: string, directory: string): Pro
     await chmod(temporary, 0o600);
     await rename(temporary, path);
   } catch (error) {
-    const isTaken = systemCode(error) === 'ENOENT';
-    throw new RollcallError(isTaken ? 'state_locked' : 'state_unwritable', { directory }, { cause: error });
+    // Another agent has taken the directory meanwhile, and cleared it.
+    if (systemCode(error) === 'ENOENT') throw new RollcallError('state_locked', { directory }, { cause: error });
+    throw unwritable(path, error);
   }
 }
 
@@ -64,9 +65,7 @@ function listen(path: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
   server.unref();
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(new RollcallError('state_unwritable', { file: path, cause: error.code ?? 'unknown' }, { cause: error }));
-    });
+    server.once('error', (error) => reject(unwritable(path, error)));
     server.listen(path, () => resolve(server));
   });
 }

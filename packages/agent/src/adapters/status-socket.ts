@@ -5,7 +5,7 @@ import { RollcallError } from '@rollcall/core/errors';
 import { type JsonValue, parseJson, readMember, readObject } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import { type AgentStatusAnswer, routes } from '@rollcall/wire';
-import { SOCKET_NAME, systemCode } from '../state/files-on-disk.ts';
+import { SOCKET_NAME, systemCode, unwritable } from '../state/files-on-disk.ts';
 import { assertSocketPath } from './unix-socket-path.ts';
 
 export interface StatusSocket {
@@ -26,11 +26,7 @@ export async function serveStatus(directory: string, describe: () => AgentStatus
     await rename(temporary, path);
   } catch (error) {
     server.close();
-    throw new RollcallError(
-      'state_unwritable',
-      { file: path, cause: systemCode(error) ?? 'unknown' },
-      { cause: error },
-    );
+    throw unwritable(path, error);
   }
   return {
     close: async () => {
@@ -41,7 +37,7 @@ export async function serveStatus(directory: string, describe: () => AgentStatus
   };
 }
 
-/** Asks the agent that runs on a state directory. Throws `agent_not_running`, `hub_answer_unusable`'s kin, or `file_unreadable`. */
+/** Asks the agent that runs on a state directory. Throws `agent_not_running`, `file_unreadable`, or `malformed_json`. */
 export async function askStatus(directory: string): Promise<AgentStatusAnswer> {
   const socketPath = `${directory}/${SOCKET_NAME}`;
   assertSocketPath(socketPath);

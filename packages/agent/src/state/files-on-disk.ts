@@ -35,6 +35,14 @@ export function systemCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
+/** What a failed write is: `disk_full`, or `state_unwritable`. */
+export function unwritable(file: string, error: unknown): RollcallError<'disk_full' | 'state_unwritable'> {
+  const cause = systemCode(error) ?? (error instanceof Error ? error.message : 'unknown');
+  return new RollcallError(FULL.has(cause) ? 'disk_full' : 'state_unwritable', { file, cause }, { cause: error });
+}
+
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
 function refusal(
   code: 'state_wrong_owner' | 'state_loose_mode',
   details: Readonly<Record<string, string | number>>,

@@ -7,7 +7,7 @@ import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Files } from '@rollcall/core/ports';
 import { type DurableState, parseDurableState } from './durable-state.ts';
-import { assertPrivate, DIRECTORY_MODE, type SlotIndex, slotPath, systemCode } from './files-on-disk.ts';
+import { assertPrivate, DIRECTORY_MODE, type SlotIndex, slotPath, systemCode, unwritable } from './files-on-disk.ts';
 import type { InForce } from './persist.ts';
 import { parseSlot, type Slot } from './slot.ts';
 
@@ -36,11 +36,7 @@ export async function prepareDirectory({ files, directory, uid }: StateDirectory
   try {
     await files.makeDirectory(directory, DIRECTORY_MODE);
   } catch (error) {
-    throw new RollcallError(
-      'state_unwritable',
-      { file: directory, cause: systemCode(error) ?? 'unknown' },
-      { cause: error },
-    );
+    throw unwritable(directory, error);
   }
 }
 

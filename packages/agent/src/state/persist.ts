@@ -4,11 +4,10 @@
  * the slot that is in force as it is.
  */
 import { equalBytes } from '@rollcall/core/bytes';
-import { RollcallError } from '@rollcall/core/errors';
 import type { JsonValue } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import type { Files, WritableFile } from '@rollcall/core/ports';
-import { FILE_MODE, type SlotIndex, slotPath, systemCode, TEMPORARY_NAME } from './files-on-disk.ts';
+import { FILE_MODE, type SlotIndex, slotPath, systemCode, TEMPORARY_NAME, unwritable } from './files-on-disk.ts';
 import { encodeSlot } from './slot.ts';
 
 /** Which slot holds the state that is in force. */
@@ -88,11 +87,4 @@ async function writeAll(file: WritableFile, bytes: Uint8Array): Promise<void> {
     if (taken <= 0) throw new Error('the file took no more bytes');
     at += taken;
   }
-}
-
-const FULL = new Set(['ENOSPC', 'EDQUOT']);
-
-function unwritable(file: string, error: unknown): RollcallError<'disk_full' | 'state_unwritable'> {
-  const cause = systemCode(error) ?? (error instanceof Error ? error.message : 'unknown');
-  return new RollcallError(FULL.has(cause) ? 'disk_full' : 'state_unwritable', { file, cause }, { cause: error });
 }

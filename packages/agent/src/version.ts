@@ -1,2 +1,0 @@
-/** The version that this agent reports. */
-export const AGENT_VERSION = '0.1.0';
