@@ -20,6 +20,8 @@ import { parseInstant } from '../time.ts';
 
 /** Of the secret `master`: what is derived for this host and life. */
 export interface MasterValue {
+  /** The life that the keys were derived for: what began it, the host learns of it here. */
+  readonly life: number;
   /** One key per purpose. */
   readonly keys: Readonly<Record<string, SecretBytes<'host-key'>>>;
   /** Public single sign-on keys: Ed25519, raw. */
@@ -102,6 +104,7 @@ function encodeValue(value: AssignmentValue): JsonValue {
     return text;
   }
   return {
+    life: value.life,
     keys: Object.fromEntries(Object.entries(value.keys).map(([purpose, key]) => [purpose, encodeSecret(key)])),
     ...(value.sso === undefined ? {} : { sso: value.sso.map(encodeBase64url) }),
     ...(value.master === undefined ? {} : { master: encodeSecret(value.master) }),
@@ -126,6 +129,7 @@ function parseMasterValue(json: JsonValue | undefined): MasterValue {
   const sso = readMember(value, 'sso');
   const master = readMember(value, 'master');
   return {
+    life: readInteger(readMember(value, 'life'), 'life'),
     keys: Object.fromEntries(
       keys.map(([purpose, key]) => [
         parsePurpose(purpose),

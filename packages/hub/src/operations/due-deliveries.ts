@@ -57,6 +57,7 @@ function masterValue(hub: Pick<Hub, 'generations'>, entry: RollEntry, version: n
   const generation = toMasterGeneration(hub.generations.read(version));
   const keys = deriveHostKeys(generation, entry.id, entry.life);
   return {
+    life: entry.life,
     keys: Object.fromEntries(Object.entries(keys).map(([purpose, key]) => [purpose, new SecretBytes('host-key', key)])),
   };
 }
