@@ -39,7 +39,7 @@ export class SecretBytes<Kind extends string = string> {
 Object.defineProperty(SecretBytes.prototype, inspect.custom, { value: SecretBytes.prototype.toString });
 
 /** The bytes of a secret of exactly this kind, or bare bytes as they are; a secret of another kind is a programmer's error. */
-export function revealAs<Kind extends string>(kind: Kind, secret: Uint8Array | SecretBytes<Kind>): Uint8Array {
+export function revealAs<Kind extends string>(kind: Kind, secret: Uint8Array | SecretBytes<NoInfer<Kind>>): Uint8Array {
   if (secret instanceof Uint8Array) return secret;
   if (!(secret instanceof SecretBytes) || secret.kind !== kind) throw new TypeError(`a ${kind} is needed here`);
   return secret.reveal();

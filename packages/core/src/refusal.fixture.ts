@@ -1,0 +1,13 @@
+/** The code that a call is refused with, so that a table of refusals reads as one. */
+import { RollcallError } from './errors.ts';
+
+/** The code of the `RollcallError` that `act` throws, or what happened instead. */
+export function refusalOf(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof RollcallError) return error.code;
+    return error instanceof TypeError || error instanceof RangeError ? error.constructor.name : `unexpected: ${error}`;
+  }
+  return 'accepted';
+}

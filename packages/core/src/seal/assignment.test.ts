@@ -1,0 +1,140 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { encodeBase64url, utf8 } from '../bytes.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
+import { ed25519PublicKey } from '../keys/ed25519.ts';
+import { SecretBytes } from '../keys/secret-bytes.ts';
+import { refusalOf } from '../refusal.fixture.ts';
+import { type Assignment, encodeAssignment, parseAssignment } from './assignment.ts';
+
+const key = (fill: number) => new SecretBytes('host-key', new Uint8Array(32).fill(fill));
+const sso = ed25519PublicKey(new Uint8Array(32).fill(9));
+const common = { epoch: 1, step: 9, present: 4, issuedAt: '2026-11-29T12:00:00Z' };
+const master: Assignment = {
+  ...common,
+  secret: 'master',
+  accept: [
+    { version: 4, value: { life: 2, keys: { heartbeat: key(1), command: key(2) } } },
+    {
+      version: 5,
+      value: {
+        life: 2,
+        keys: { heartbeat: key(3) },
+        sso: [sso],
+        master: new SecretBytes('master', new Uint8Array(40).fill(4)),
+      },
+    },
+  ],
+};
+const token: Assignment = {
+  ...common,
+  secret: 'fleet-token',
+  accept: [{ version: 4, value: new SecretBytes('token', utf8('old token, as it was')) }],
+};
+
+/** All that is in it, secrets too: `toEqual` cannot look into them. */
+const whole = (assignment: Assignment) => canonicalJson(encodeAssignment(assignment));
+
+test.each([
+  ['master', master],
+  ['a token', token],
+])('an assignment of %s round-trips through its durable form', (_, assignment) => {
+  const json = JSON.parse(JSON.stringify(encodeAssignment(assignment))) as JsonValue;
+  expect(whole(parseAssignment(json))).toBe(whole(assignment));
+  expect(parseAssignment(json)).toEqual(assignment);
+});
+
+test('the form is the one of design 4 and 11: bytes in base64url, tokens as they are', () => {
+  expect(encodeAssignment(token)).toEqual({
+    ...common,
+    secret: 'fleet-token',
+    accept: [{ version: 4, value: 'old token, as it was' }],
+  });
+  const [, second] = encodeAssignment(master)['accept'] as JsonObject[];
+  expect(second).toEqual({
+    version: 5,
+    value: {
+      life: 2,
+      keys: { heartbeat: encodeBase64url(new Uint8Array(32).fill(3)) },
+      sso: [encodeBase64url(sso)],
+      master: encodeBase64url(new Uint8Array(40).fill(4)),
+    },
+  });
+});
+
+test('an assignment does not show its values', () => {
+  const shown =
+    inspect(master, { depth: 9 }) + JSON.stringify(master) + inspect(token, { depth: 9 }) + JSON.stringify(token);
+  expect(shown).not.toContain(encodeBase64url(new Uint8Array(32).fill(1)));
+  expect(shown).not.toContain('old token');
+});
+
+describe('refuses', () => {
+  const good = encodeAssignment(master);
+  const [first, second] = good['accept'] as [JsonObject, JsonObject];
+  const value = first['value'] as JsonObject;
+
+  test.each<[string, JsonValue, string]>([
+    ['no object', [], 'malformed_json'],
+    ['no secret', { ...good, secret: null }, 'malformed_secret_name'],
+    ['an empty accept set', { ...good, accept: [] }, 'malformed_json'],
+    ['three accepted versions', { ...good, accept: [first, second, { ...second, version: 6 }] }, 'malformed_json'],
+    ['one version twice', { ...good, accept: [first, first] }, 'malformed_json'],
+    ['a presented version that is not accepted', { ...good, present: 6 }, 'malformed_json'],
+    ['version 0', { ...good, present: 0, accept: [{ ...first, version: 0 }] }, 'malformed_json'],
+    ['epoch 0', { ...good, epoch: 0 }, 'malformed_json'],
+    ['a step in a text', { ...good, step: '9' }, 'malformed_json'],
+    ['half a step', { ...good, step: 1.5 }, 'malformed_json'],
+    ['no time of issue', { ...good, issuedAt: '' }, 'malformed_time'],
+    ['a token as master', { ...good, accept: [{ version: 4, value: 'token' }] }, 'malformed_json'],
+    ['no life', { ...good, accept: [{ version: 4, value: { keys: value['keys'] as JsonObject } }] }, 'malformed_json'],
+    ['no key', { ...good, accept: [{ version: 4, value: { life: 2, keys: {} } }] }, 'malformed_json'],
+    [
+      'a short key',
+      { ...good, accept: [{ version: 4, value: { life: 2, keys: { heartbeat: 'AAAA' } } }] },
+      'malformed_json',
+    ],
+    [
+      'a malformed purpose',
+      { ...good, accept: [{ version: 4, value: { life: 2, keys: { 'a b': encodeBase64url(sso) } } }] },
+      'malformed_secret_name',
+    ],
+    [
+      'too many keys',
+      {
+        ...good,
+        accept: [
+          {
+            version: 4,
+            value: {
+              life: 2,
+              keys: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`p${n}`, encodeBase64url(sso)])),
+            },
+          },
+        ],
+      },
+      'malformed_json',
+    ],
+    [
+      'a short master',
+      { ...good, accept: [{ version: 4, value: { ...value, master: encodeBase64url(new Uint8Array(31)) } }] },
+      'malformed_json',
+    ],
+    [
+      'an SSO key of small order',
+      { ...good, accept: [{ version: 4, value: { ...value, sso: [encodeBase64url(new Uint8Array(32))] } }] },
+      'malformed_key',
+    ],
+    ['keys as a token', { ...good, secret: 'fleet-token' }, 'malformed_json'],
+    ['an empty token', { ...encodeAssignment(token), accept: [{ version: 4, value: '' }] }, 'malformed_json'],
+  ])('%s', (_, json, code) => {
+    expect(refusalOf(() => parseAssignment(json))).toBe(code);
+  });
+
+  test('to issue or store what could not be read again', () => {
+    expect(refusalOf(() => encodeAssignment({ ...master, present: 6 }))).toBe('malformed_json');
+    expect(refusalOf(() => encodeAssignment({ ...token, secret: 'master' }))).toBe('malformed_json');
+    const binary = new SecretBytes('token', Uint8Array.of(0xff));
+    expect(refusalOf(() => encodeAssignment({ ...token, accept: [{ version: 4, value: binary }] }))).toBe('TypeError');
+  });
+});
