@@ -1,6 +1,9 @@
 /** Messages between hub, agent and operator: schemas, and the types that follow from them. */
 export * from './agent-status.ts';
 export * from './audit.ts';
+export * from './config/agent-config.ts';
+export * from './config/config-file.ts';
+export * from './config/hub-config.ts';
 export * from './enrol.ts';
 export * from './heartbeat.ts';
 export * from './hosts.ts';

@@ -1,0 +1,45 @@
+/** The configuration of an agent. */
+import { RollcallError } from '@rollcall/core/errors';
+import { type ConfigOf, type ConfigSource, readConfig } from './config-file.ts';
+import { host, hubAddress, oneOf, path, positive } from './config-kinds.ts';
+
+export const agentConfigTable = {
+  stateDir: { key: 'state', kind: path, isLive: false, about: 'State directory, 0700.' },
+  enrol: { key: 'enrol', kind: path, isLive: false, about: 'File with an enrolment token.' },
+  hub: { key: 'hub_url', kind: hubAddress, isLive: false, about: 'Address of the hub, for a host of an older fleet.' },
+  host: { key: 'host', kind: host, isLive: false, about: 'Host id, for a host of an older fleet.' },
+  hubRootFile: { key: 'hub_root_file', kind: path, isLive: false, about: 'The hub-root file that the hub printed.' },
+  masterFile: { key: 'master_file', kind: path, isLive: false, about: 'The master, for a host of an older fleet.' },
+  life: { key: 'life', kind: positive, isLive: false, about: 'The life of the host, where it is not 1.' },
+  logLevel: {
+    key: 'log_level',
+    kind: oneOf('debug', 'info', 'warn', 'error', 'silent'),
+    isLive: true,
+    about: 'What to log.',
+  },
+} as const;
+
+export type AgentConfig = ConfigOf<typeof agentConfigTable>;
+
+/** Throws `config_invalid`, also for values that contradict each other. */
+export function readAgentConfig(
+  source: ConfigSource | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): AgentConfig {
+  const config = readConfig(agentConfigTable, source, environment);
+  assertAgentConfig(config);
+  return config;
+}
+
+/** Also over what flags have added. */
+export function assertAgentConfig({ enrol, masterFile, life }: AgentConfig): void {
+  const problems = [
+    enrol !== undefined && masterFile !== undefined
+      ? 'enrol, master_file: must not both be given; a host enrols, or is of an older fleet'
+      : undefined,
+    life !== undefined && masterFile === undefined
+      ? 'life: only with master_file; an enrolled host learns its life from the hub'
+      : undefined,
+  ].filter((problem) => problem !== undefined);
+  if (problems.length > 0) throw new RollcallError('config_invalid', { problems });
+}

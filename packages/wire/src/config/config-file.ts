@@ -1,0 +1,108 @@
+/**
+ * Configuration files: one YAML file per program, every key written down in a table. What the table does not know, or
+ * cannot take, is refused with file, line and the accepted form; all of it at once, so that one edit mends it (design 8).
+ */
+import { RollcallError } from '@rollcall/core/errors';
+import { isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import type { ConfigKind } from './config-kinds.ts';
+
+export interface ConfigKey<Value = unknown> {
+  /** `beat`, or with a dot for one level below: `first_use.min_age`. */
+  readonly key: string;
+  readonly kind: ConfigKind<Value>;
+  /** Whether a running program takes a new value on SIGHUP. */
+  readonly isLive: boolean;
+  readonly about: string;
+}
+
+export type ConfigTable = Readonly<Record<string, ConfigKey>>;
+
+/** The values of a table that were given, by the names of the table. */
+export type ConfigOf<Table extends ConfigTable> = {
+  readonly [Name in keyof Table]?: Table[Name] extends ConfigKey<infer Value> ? Value : never;
+};
+
+export interface ConfigSource {
+  /** Where the text comes from, for errors. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Throws `config_invalid` with every problem, each `file:line: key: what is accepted`. */
+export function readConfig<Table extends ConfigTable>(
+  table: Table,
+  source: ConfigSource | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): ConfigOf<Table> {
+  const problems: string[] = [];
+  const values = new Map<string, unknown>(source === undefined ? [] : readFile(table, source, problems));
+  for (const [name, row] of Object.entries(table)) {
+    const variable = environmentName(row.key);
+    const text = environment[variable];
+    if (text === undefined) continue;
+    const value = row.kind.parse(row.kind.isText ? text : fromText(text));
+    if (value === undefined) problems.push(`${variable}: ${row.kind.accepts}`);
+    else values.set(name, value);
+  }
+  if (problems.length > 0) throw new RollcallError('config_invalid', { problems });
+  return Object.fromEntries(values) as ConfigOf<Table>;
+}
+
+/** `first_use.min_age` is `ROLLCALL_FIRST_USE_MIN_AGE`. */
+export function environmentName(key: string): string {
+  return `ROLLCALL_${key.replaceAll('.', '_').toUpperCase()}`;
+}
+
+function* readFile(table: ConfigTable, { file, text }: ConfigSource, problems: string[]): Generator<[string, unknown]> {
+  const lines = new LineCounter();
+  const at = (node: { range?: readonly number[] | null | undefined } | null | undefined) =>
+    `${file}:${lines.linePos(node?.range?.[0] ?? 0).line}`;
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, version: '1.2', merge: false });
+  for (const error of document.errors)
+    problems.push(`${file}:${lines.linePos(error.pos[0]).line}: not YAML as it is taken here (${error.code})`);
+  if (document.errors.length > 0 || document.contents === null) return;
+  const byKey = new Map(Object.entries(table).map(([name, row]) => [row.key, { name, row }]));
+  const sections = new Set([...byKey.keys()].filter((key) => key.includes('.')).map((key) => key.split('.')[0]));
+
+  function* walk(node: Node | null, prefix: string): Generator<[string, unknown]> {
+    if (!isMap(node)) {
+      problems.push(`${at(node)}: ${prefix === '' ? 'the file' : prefix.slice(0, -1)}: a mapping of keys to values`);
+      return;
+    }
+    for (const { key: keyNode, value } of node.items) {
+      const key = `${prefix}${isScalar(keyNode) ? String(keyNode.value) : ''}`;
+      const known = byKey.get(key);
+      if (prefix === '' && sections.has(key)) yield* walk(value as Node | null, `${key}.`);
+      else if (known === undefined)
+        problems.push(`${at(keyNode as Node)}: ${shown(key)}: ${suggest(key, [...byKey.keys()])}`);
+      else {
+        const parsed = known.row.kind.parse(plain(value as Node | null));
+        if (parsed === undefined) problems.push(`${at((value ?? keyNode) as Node)}: ${key}: ${known.row.kind.accepts}`);
+        else yield [known.name, parsed];
+      }
+    }
+  }
+  yield* walk(document.contents, '');
+}
+
+function plain(node: Node | null): unknown {
+  return node?.toJSON() as unknown;
+}
+
+/** A variable has no types: whole numbers and the two booleans are read, anything else is a text. */
+function fromText(text: string): unknown {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  return text === 'true' || text === 'false' ? text === 'true' : text;
+}
+
+/** A key that is not known may be a secret that was put in the wrong place: only its beginning is shown. */
+function shown(key: string): string {
+  return /^[a-z_.]{1,40}$/.test(key) ? key : `${key.slice(0, 4)}…`;
+}
+
+function suggest(key: string, known: readonly string[]): string {
+  const near = known.find(
+    (candidate) => candidate.replaceAll(/[._]/g, '') === key.replaceAll(/[._-]/g, '').toLowerCase(),
+  );
+  return near === undefined ? `unknown; known are ${[...known].sort().join(', ')}` : `unknown; did you mean ${near}?`;
+}
