@@ -82,7 +82,9 @@ test('nothing shows a seed', () => {
     [hubKey, hubKey.private.reveal()],
   ] as const) {
     const text =
-      inspect(shown, { depth: 9, showHidden: true }) + JSON.stringify(shown) + inspect({ ...shown }, { depth: 9 });
+      inspect(shown, { depth: 9, showHidden: true }) +
+      JSON.stringify(shown) +
+      inspect(Object.assign({}, shown), { depth: 9 });
     expect(text).toContain('[redacted hub-');
     for (const form of [
       encodeHex(seed),

@@ -1,0 +1,82 @@
+/** Verifies a shared token of which one version is current and at most one other is coming or going (design 3, Verifier). */
+import { hash, timingSafeEqual } from 'node:crypto';
+import { RollcallError } from '../errors.ts';
+import { limits } from '../limits.ts';
+
+export type TokenRole = 'current' | 'next' | 'retiring';
+
+/** One version of a token: its text as it is presented. */
+export interface TokenVersion {
+  readonly version: number;
+  readonly value: string;
+}
+
+/** `current` always; `next` while a rotation widens, `retiring` while it narrows; never both (I14). */
+export interface TokenSet {
+  readonly current: TokenVersion;
+  readonly next?: TokenVersion;
+  readonly retiring?: TokenVersion;
+  /** Takes values below 22 characters, which can be guessed; readiness reports it. */
+  readonly weak?: boolean;
+}
+
+export interface TokenVerifier {
+  /** Which version was presented; throws `unauthenticated`. White space around it is not part of a token. */
+  verify(presented: string): { readonly version: number; readonly role: TokenRole };
+  /** How often each role was presented since the verifier was made. */
+  hits(): Readonly<Record<TokenRole, number>>;
+}
+
+/** Throws `weak_secret` or `malformed_token` for a value that must never be accepted, an empty one above all. */
+export function createTokenVerifier(set: TokenSet): TokenVerifier {
+  if (set.next !== undefined && set.retiring !== undefined) {
+    throw new TypeError('token verifier: more than two versions (I14)');
+  }
+  const slots = (['current', 'next', 'retiring'] as const).flatMap((role) => {
+    const entry = set[role];
+    return entry === undefined
+      ? []
+      : [{ role, version: entry.version, digest: digestOf(parseValue(entry.value, set)) }];
+  });
+  if (slots[0]?.role !== 'current') throw new TypeError('token verifier: there is no current version');
+  assertDifferent(slots);
+  const counts: Record<TokenRole, number> = { current: 0, next: 0, retiring: 0 };
+  return {
+    verify(presented) {
+      const digest = digestOf(typeof presented === 'string' ? presented.trim() : '');
+      // Digests are compared, and with every slot: time tells neither a length nor which version is on its way out.
+      let found = -1;
+      for (const [index, slot] of slots.entries()) {
+        found += Number(timingSafeEqual(digest, slot.digest)) * (index + 1);
+      }
+      const slot = slots[found];
+      if (slot === undefined) throw new RollcallError('unauthenticated');
+      counts[slot.role] += 1;
+      return { version: slot.version, role: slot.role };
+    },
+    hits: () => ({ ...counts }),
+  };
+}
+
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+
+function parseValue(value: unknown, { weak = false }: TokenSet): string {
+  const text = typeof value === 'string' ? value.trim() : '';
+  if (text.length < (weak ? 1 : limits.importedTokenMinCharacters)) throw new RollcallError('weak_secret');
+  if (text.length > limits.importedTokenMaxCharacters || !VISIBLE_ASCII.test(text)) {
+    throw new RollcallError('malformed_token');
+  }
+  return text;
+}
+
+function assertDifferent(slots: readonly { readonly version: number; readonly digest: Buffer }[]): void {
+  const [first, second] = slots;
+  if (first === undefined || second === undefined) return;
+  if (first.version === second.version) throw new TypeError('token verifier: one version twice');
+  // A rotation to the same value would look finished, and would have changed nothing.
+  if (first.digest.equals(second.digest)) throw new TypeError('token verifier: two versions have one value');
+}
+
+function digestOf(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
