@@ -23,6 +23,7 @@ describe('parseJson', () => {
     ['white space around', ' \n[1 , 2]\t', [1, 2]],
     ['one name in two objects', '[{"a":1},{"a":2},{"b":{"a":3}}]', [{ a: 1 }, { a: 2 }, { b: { a: 3 } }]],
     ['punctuation inside a string', '{"a":"{\\"b\\":1.5e3,:[}"}', { a: '{"b":1.5e3,:[}' }],
+    ['punctuation between escaped quotes', '{"a":"\\":1.5,[{\\""}', { a: '":1.5,[{"' }],
     ['a backslash before the closing quote', '{"a\\\\":1,"b":"\\\\"}', { 'a\\': 1, b: '\\' }],
     ['a surrogate pair, raw and escaped', '["😀","\\ud83d\\ude00"]', ['😀', '😀']],
     ['the largest whole number', '9007199254740991', 9007199254740991],

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../limits.ts';
@@ -49,6 +50,11 @@ describe('tokens', () => {
       expect(refusalOf(() => parseToken('rch', text))).toBe('malformed_token');
     },
   );
+
+  test('with a checksum of nothing, and nothing before it, are refused', () => {
+    const checksum = createHash('sha256').update('rch_').digest().subarray(0, 4);
+    expect(refusalOf(() => parseToken('rch', `rch_${checksum.toString('base64url')}`))).toBe('malformed_token');
+  });
 
   test('are not made of nothing, nor of more than can be read', () => {
     expect(refusalOf(() => encodeToken('rch', new Uint8Array()))).toBe('TypeError');

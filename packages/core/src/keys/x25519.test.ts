@@ -62,6 +62,13 @@ describe('low order', () => {
     }
   });
 
+  test.each([1, 15, 30])('an element that differs from the largest texts in byte %d alone is below the prime', (at) => {
+    const bytes = unhex(`${'ff'.repeat(31)}7f`);
+    expect(refusalOf(() => assertX25519Public(bytes))).toBe('malformed_key');
+    bytes[at] = 0xfe;
+    expect(refusalOf(() => assertX25519Public(bytes))).toBe('accepted');
+  });
+
   test('the base point, and the largest element but one, are not', () => {
     expect(refusalOf(() => assertX25519Public(unhex(`09${'00'.repeat(31)}`)))).toBe('accepted');
     expect(refusalOf(() => assertX25519Public(unhex(`eb${'ff'.repeat(30)}7f`)))).toBe('accepted');

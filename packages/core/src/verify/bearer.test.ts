@@ -85,6 +85,15 @@ describe('everything else gets the one refusal', () => {
     expect(verify('agent-7', 2, good)).toEqual({ version: 4 });
   });
 
+  test('the bearer of the host that stands in for malformed ones', () => {
+    const decoy = bearerOf(current, '0', 1);
+    for (const host of ['', 'agent 7', '-']) {
+      expect(refusalOf(() => verify(host, 1, decoy))).toBe('unauthenticated');
+    }
+    expect(refusalOf(() => verify('0', 0, decoy))).toBe('unauthenticated');
+    expect(verify('0', 1, decoy)).toEqual({ version: 4 });
+  });
+
   test('each character changed', () => {
     for (let at = 0; at < good.length; at += 1) {
       const changed = `${good.slice(0, at)}${good[at] === 'A' ? 'B' : 'A'}${good.slice(at + 1)}`;
