@@ -8,7 +8,7 @@ export function describeAgent(state: AgentState): AgentStatusAnswer {
   const master = durable.assignments.get('master');
   return {
     host: durable.host,
-    life: (master === undefined ? fleet?.life : undefined) ?? durable.life ?? null,
+    life: lifeOf(state),
     fingerprint: durable.wrapKeys[0]?.public.fingerprint ?? '',
     held: Object.fromEntries([...durable.assignments].map(([secret, { epoch, step }]) => [secret, { epoch, step }])),
     hubReachable: state.hubReachable,
@@ -19,6 +19,13 @@ export function describeAgent(state: AgentState): AgentStatusAnswer {
     lastAnswerAt: lastAnswer === undefined ? null : new Date(lastAnswer.wallMs).toISOString(),
     heartbeats: Object.fromEntries(state.heartbeats),
   };
+}
+
+/** Of the keys that are held; before there are any, what an operator said. */
+function lifeOf({ durable, fleet }: AgentState): number | null {
+  const master = durable.assignments.get('master');
+  const value = master?.accept.find(({ version }) => version === master.present)?.value;
+  return value !== undefined && 'life' in value ? value.life : (fleet?.life ?? durable.life ?? null);
 }
 
 /** `null` where it is derived from the master of an older fleet, whose version only the hub knows. */

@@ -45,7 +45,7 @@ describe('the bearer that is presented', () => {
 
   it('is none without an assignment, or without a heartbeat key in it', () => {
     expect(chooseBearer(undefined, freshBearerMemory, 0)).toBeUndefined();
-    const without = assignment({ accept: [{ version: 1, value: { keys: {} } }] });
+    const without = assignment({ accept: [{ version: 1, value: { life: 1, keys: {} } }] });
     expect(chooseBearer(without, freshBearerMemory, 0)).toBeUndefined();
   });
 });

@@ -51,7 +51,7 @@ export function assignment(changes: Partial<Assignment> & { readonly versions?: 
     epoch: 1,
     step: 1,
     present: versions[0] as number,
-    accept: versions.map((version) => ({ version, value: { keys: hostKeys(version) } })),
+    accept: versions.map((version) => ({ version, value: { life: 1, keys: hostKeys(version) } })),
     issuedAt: '2026-03-01T12:00:00Z',
     ...rest,
   };

@@ -45,7 +45,6 @@ describe('the answers of the hub', () => {
       roots: [authority.certificateDer],
       deliveries: [{}],
     });
-    expect(parseEnrolAnswer(bytes({ ...enrolled, life: 4 })).life).toBe(4);
     expect(parseTrustBundle(bytes(bundle))).toEqual([authority.certificateDer]);
   });
 
@@ -75,7 +74,6 @@ describe('the answers of the hub', () => {
       () => parseHeartbeatAnswer(utf8(JSON.stringify(beat).replace('"time"', '"pin":{"state":"none"},"time"'))),
     ],
     ['no bundle', () => parseEnrolAnswer(bytes({ trustDomain, deliveries: [] }))],
-    ['a life of zero', () => parseEnrolAnswer(bytes({ ...enrolled, life: 0 }))],
     ['no authority', () => parseTrustBundle(bytes({ ...bundle, keys: [] }))],
     ['a bundle for another use', () => parseTrustBundle(bytes({ keys: [{ use: 'jwt-svid', x5c }] }))],
     ['a certificate that is none', () => parseTrustBundle(bytes({ keys: [{ use: 'x509-svid', x5c: ['AAAA'] }] }))],

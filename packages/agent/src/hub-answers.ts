@@ -41,18 +41,14 @@ export interface EnrolmentTold {
   readonly trustDomain: string;
   readonly roots: readonly Uint8Array[];
   readonly deliveries: readonly JsonValue[];
-  /** Where the hub says so. */
-  readonly life?: number;
 }
 
 export function parseEnrolAnswer(body: Uint8Array): EnrolmentTold {
   return usable(body, (answer) => {
-    const life = readMember(answer, 'life');
     return {
       trustDomain: readText(readMember(answer, 'trustDomain'), 'trustDomain', 255),
       roots: readBundle(readMember(answer, 'bundle')),
       deliveries: readDeliveries(answer),
-      ...(life === undefined || life === null ? {} : { life: readInteger(life, 'life') }),
     };
   });
 }

@@ -89,23 +89,16 @@ function heartbeat(before: AgentState, now: Moment, body: Uint8Array, asking: As
   };
   const logs = [...recoveryLine(before), ...deliveries.logs, ...statements.logs];
   const wakeAtMs = now.monotonicMs + told.nextBeatMs;
-  if (statements.next === durable) return wait({ ...state, hurried: false }, wakeAtMs, logs);
+  const { next } = statements;
+  if (next === durable) return wait({ ...state, hurried: false }, wakeAtMs, logs);
   const secrets = deliveries.applied.map(({ secret }) => secret);
-  const next = withFleetLife(statements.next, before);
   const delivered = { ...nothingDelivered, secrets, refusedBefore: before.refused };
   return write(state, { ...delivered, next, thenAtOnce: secrets.length > 0, wakeAtMs }, logs);
 }
 
-/** The life that its operator told a host of an older fleet is its own from the first assignment on. */
-function withFleetLife(next: DurableState, { fleet, durable }: AgentState): DurableState {
-  const isFirst = next.assignments.has('master') && !durable.assignments.has('master');
-  return isFirst && fleet !== undefined ? { ...next, life: fleet.life } : next;
-}
-
 function enrol(before: AgentState, now: Moment, body: Uint8Array): Ticked {
   const told = parseEnrolAnswer(body);
-  // The former life ends with its redeemed token; what the new one is called only the hub knows.
-  const { enrolment, life: _former, ...durable } = before.durable;
+  const { enrolment, ...durable } = before.durable;
   if (enrolment === undefined) throw new TypeError('agent: an enrolment was answered that nobody asked for');
   if (told.trustDomain !== durable.trustDomain) return unusable(before, now, 'trustDomain');
   const { next: taken, refused, applied, logs } = takeDeliveries(durable, told.deliveries, before.refused);
@@ -121,7 +114,6 @@ function enrol(before: AgentState, now: Moment, body: Uint8Array): Ticked {
     knownSpki: enrolment.spki,
     hubs: enrolment.hubs,
     redeemed: [...durable.redeemed, enrolment.token].slice(-limits.redeemedTokensKept),
-    ...(told.life === undefined ? {} : { life: told.life }),
   };
   const state: AgentState = { ...succeeded(before), refused, enrolmentRefused: false, bearer: freshBearerMemory };
   const writing = {

@@ -35,7 +35,7 @@ export interface DurableState {
   readonly knownSpki: readonly Uint8Array[];
   /** DER of the fleet's certificate authorities. Empty until first contact. */
   readonly roots: readonly Uint8Array[];
-  /** Unknown to a host that enrolled by token, unless the hub said so. */
+  /** What its operator told a host of an older fleet. Once there is an assignment, that says it. */
   readonly life?: number;
   /** The one that is published first; never empty. */
   readonly wrapKeys: readonly WrapKeyPair[];
