@@ -1,9 +1,8 @@
 /** A hub and its agents as real processes over a directory of their own, with an operator at the command line. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseEnrolmentToken } from '@rollcall/core/keys';
+import { type HubRootFile, parseEnrolmentToken, parseHubRootFile } from '@rollcall/core/keys';
 import type {
   AddHostAnswer,
   AddHostBody,
@@ -12,6 +11,7 @@ import type {
   HubStatusAnswer,
   RotationStatus,
 } from '@rollcall/wire';
+import { createAgents, tellStory } from './agents.ts';
 import { type Child, startChild } from './child.ts';
 import { type Answered, exchange } from './exchange.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
@@ -73,17 +73,18 @@ export interface Fleet {
 
 export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
   const { hubFlags = ['--beat', '200ms'], master, hubNodeArgs = [], hubEnv = {} } = options;
-  const dir = mkdtempSync(join(tmpdir(), 'rc-'));
   const recorder = createRecorder();
+  const agents = createAgents(recorder);
+  const { dir } = agents;
   const [port, metricsPort] = [await freePort(), await freePort()];
   const hubDir = join(dir, 'hub');
   const operatorSocket = join(hubDir, 'operator.sock');
   const env = { HOME: dir, ROLLCALL_HUB: `unix:${operatorSocket}` };
-  const children: Child[] = [];
+  const hubs: Child[] = [];
   const stores: Store[] = [];
   let hub: Child | undefined;
 
-  const story = () => children.map((child) => `--- ${child.name}\n${tail(child.stderr())}`).join('\n');
+  const story = () => `${hubs.map(tellStory).join('\n')}\n${agents.story()}`;
   const wait: typeof waitUntil = (what, probe, given) => waitUntil(what, probe, { story, ...given });
 
   const run = async (args: readonly string[], input?: Uint8Array): Promise<Ran> => {
@@ -130,7 +131,7 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
         env: { ...env, ...hubEnv },
       });
       hub = child;
-      children.push(child);
+      hubs.push(child);
       await wait('the hub answers', async () => {
         if (child.hasEnded()) throw new Error(`the hub has ended: ${child.stderr()}`);
         return await ask<HubStatusAnswer>('GET', '/v1/status');
@@ -144,28 +145,16 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     host: async (id) => (await ask<{ host: HostRow }>('GET', `/v1/hosts/${id}`)).host,
     rotation: () => ask<RotationStatus>('GET', '/v1/rotations/master'),
     addHost: async (host, body = {}) => (await ask<AddHostAnswer>('POST', '/v1/hosts', { host, ...body })).token ?? '',
-    stateOf: (id) => join(dir, `state-${id}`),
-    write: (name, content) => {
-      const path = join(dir, name);
-      writeFileSync(path, content, { mode: 0o600 });
-      return path;
-    },
-    startAgent: (id, ...flags) => {
-      const args = ['agent', 'start', '--state', fleet.stateOf(id), '--log-level', 'debug', ...flags];
-      const child = startChild({ name: id, args, recorder, env });
-      children.push(child);
-      return child;
-    },
+    stateOf: agents.stateOf,
+    write: agents.write,
+    startAgent: agents.start,
     enrolAgent: async (id) => {
       const token = fleet.write(`${id}.token`, await fleet.addHost(id));
       const child = fleet.startAgent(id, '--enrol', token);
       await wait(`${id} has proven a version`, async () => (await fleet.host(id)).proven['master'] !== undefined);
       return child;
     },
-    agentStatus: async (id) => {
-      const socket = join(fleet.stateOf(id), 'agent.sock');
-      return (await exchange({ socket }, { method: 'GET', path: '/v1/status' }, recorder)).json<AgentStatusAnswer>();
-    },
+    agentStatus: agents.status,
     store: () => {
       const store = openStore(fleet.files.database, fleet.files.kek);
       stores.push(store);
@@ -175,8 +164,8 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     story,
     close: async () => {
       for (const store of stores) store.close();
-      await Promise.all(children.map((child) => child.kill('SIGKILL')));
-      rmSync(dir, { recursive: true, force: true });
+      await Promise.all(hubs.map((child) => child.kill('SIGKILL')));
+      await agents.close();
     },
   };
 
@@ -200,8 +189,8 @@ export function readLog(child: Child): readonly Readonly<Record<string, unknown>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-export function readHubRoot(fleet: Fleet): string {
-  return readFileSync(fleet.files.hubRoot, 'utf8');
+export function readHubRootFile(fleet: Fleet): HubRootFile {
+  return parseHubRootFile(readFileSync(fleet.files.hubRoot));
 }
 
 async function makeMaster(fleet: Fleet, master: Uint8Array | undefined): Promise<void> {
@@ -214,10 +203,6 @@ async function makeMaster(fleet: Fleet, master: Uint8Array | undefined): Promise
 async function exchangePlain(port: number): Promise<{ readonly text: string }> {
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
   return { text: await answer.text() };
-}
-
-function tail(text: string): string {
-  return text.split('\n').slice(-15).join('\n');
 }
 
 export function freePort(): Promise<number> {
