@@ -1,9 +1,11 @@
+import type { RotationStatus } from '@rollcall/wire';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAge, formatInstant, formatSpan } from './age.ts';
 import { createLiveBlock } from './live-block.ts';
 import { countOf, firstOf, formatFields, wrap } from './page.ts';
 import { printable } from './printable.ts';
+import { formatGate } from './rotation.ts';
 import { createStyle, plainStyle } from './style.ts';
 import { cutMiddle, formatTable } from './table.ts';
 
@@ -137,6 +139,23 @@ describe('pages', () => {
 
   it('count in words', () => {
     expect([0, 1, 2].map((n) => countOf(n, 'host'))).toEqual(['no hosts', '1 host', '2 hosts']);
+  });
+});
+
+describe('the gate of a rotation', () => {
+  it('stays within the page, what to do included', () => {
+    const words = fc.array(fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(words, (hint) => {
+        const blockers = [{ member: 'agent-7', missing: 'proof_of_new', since: null, hint: hint.join(' ') }];
+        const status = { rotation: { phase: 'rolling', secret: 'master' }, gate: { open: false, blockers } };
+        const lines = formatGate(status as unknown as RotationStatus, { width: 80, style: plainStyle, nowMs: 0 });
+        expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
+      }),
+    );
   });
 });
 

@@ -77,7 +77,8 @@ export function formatGate({ rotation, gate }: RotationStatus, view: View): stri
 }
 
 /** What to do stands once below all neighbours that it is said of. */
-function formatBlockers(blockers: readonly BlockerRow[], view: View): string[] {
+function formatBlockers(blockers: readonly BlockerRow[], page: View): string[] {
+  const view = { ...page, width: page.width - 2 };
   const shown = blockers.slice(0, limits.outputListRows);
   const rows = shown.map((blocker, at) => ({
     cells: [
@@ -89,7 +90,7 @@ function formatBlockers(blockers: readonly BlockerRow[], view: View): string[] {
   }));
   const columns = [{ title: 'MEMBER', elastic: 12 }, { title: 'MISSING', elastic: 16 }, { title: 'SINCE' }];
   const more = blockers.length - shown.length;
-  const lines = formatTable(columns, rows, view.width - 2).map((line) => `  ${line}`);
+  const lines = formatTable(columns, rows, view.width).map((line) => `  ${line}`);
   return more > 0 ? [...lines, `  … and ${more} more; --json has all`] : lines;
 }
 
