@@ -9,6 +9,7 @@ import { runProgram } from './program.ts';
 const parts: Parts = {
   '@rollcall/hub': () => import('@rollcall/hub'),
   '@rollcall/agent': () => import('@rollcall/agent'),
+  demo: () => import('./demo/run-demo.ts'),
 };
 
 // `rollcall host list | head` closes the pipe early; that is no failure of the command.

@@ -52,6 +52,8 @@ export interface DemoPart {
   runDemo(options: {
     readonly once: boolean;
     readonly json: boolean;
+    /** `false`: nobody wants it. */
+    readonly color?: boolean;
     readonly hosts?: number;
     readonly dir?: string;
     readonly port?: number;

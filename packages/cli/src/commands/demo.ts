@@ -1,5 +1,6 @@
 /** `rollcall demo`: the fleet of `npm start`. */
 import { RollcallError } from '@rollcall/core/errors';
+import { leastHosts, mostHosts } from '../demo/cast.ts';
 import { usageError } from '../usage-error.ts';
 import { defineVerb } from '../verb.ts';
 
@@ -16,7 +17,7 @@ export const demoVerb = defineVerb<DemoOptions>({
   examples: ['rollcall demo', 'rollcall demo --once --hosts 8'],
   options: [
     { flags: '--once', description: 'end after one rotation' },
-    { flags: '--hosts <n>', description: 'how many hosts' },
+    { flags: '--hosts <n>', description: `how many hosts run an agent (${leastHosts})` },
     { flags: '--dir <dir>', description: 'where to keep it; a temporary directory otherwise' },
     { flags: '--port <n>', description: 'port of the hub; a free one otherwise' },
   ],
@@ -26,7 +27,8 @@ export const demoVerb = defineVerb<DemoOptions>({
     const code = await demo.runDemo({
       once,
       json: context.global.json === true,
-      ...(hosts === undefined ? {} : { hosts: wholeNumber('--hosts', hosts, 1, 1_000) }),
+      ...(context.global.color === false ? { color: false } : {}),
+      ...(hosts === undefined ? {} : { hosts: wholeNumber('--hosts', hosts, leastHosts, mostHosts) }),
       ...(dir === undefined ? {} : { dir }),
       ...(port === undefined ? {} : { port: wholeNumber('--port', port, 0, 65_535) }),
     });
