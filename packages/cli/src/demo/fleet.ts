@@ -12,7 +12,8 @@ export interface Fleet {
   run(name: string, ...words: readonly string[]): Promise<string>;
   /** Starts one that stays, under a name. */
   start(name: string, ...words: readonly string[]): void;
-  agent(host: string): OwnProcess;
+  /** One that was started. */
+  process(name: string): OwnProcess;
   /** What the agent says on its own socket. */
   status(host: string): Promise<AgentStatusAnswer>;
   /** Names of the running ones, in the order of their start. */
@@ -38,9 +39,9 @@ export function createFleet(at: {
     start: (name, ...words) => {
       all.set(name, spawn(name, words, ['&']));
     },
-    agent: (host) => {
-      const found = all.get(host);
-      if (found === undefined) throw new TypeError(`demo: there is no agent ${host}`);
+    process: (name) => {
+      const found = all.get(name);
+      if (found === undefined) throw new TypeError(`demo: ${name} was not started`);
       return found;
     },
     status: async (host) => (await loadAgent(io)).readAgentStatus(`${dir}/hosts/${host}`),

@@ -4,7 +4,7 @@ import type { HubStatusAnswer } from '@rollcall/wire';
 import type { Demo, RobbedDemo } from '../demo.ts';
 import { startThief } from '../thief-process.ts';
 
-export const beat = '200ms';
+const beat = '200ms';
 /** A key must have been seen for so long before first use may take it: a day, where it is no demo. */
 const firstUseMinAge = '500ms';
 
@@ -33,7 +33,7 @@ export async function begin(demo: Demo): Promise<RobbedDemo> {
     ...['--first-use-min-age', firstUseMinAge, '--metrics', '127.0.0.1:0'],
   );
   const status = await story.until({
-    what: `The hub listens on ${listen}, and asks for a beat every ${beat}.`,
+    what: `The hub listens on ${listen}, as process ${fleet.process('hub').pid}.`,
     read: () => operator.ask<HubStatusAnswer>('hub', 'status'),
     part: ({ fleetAddress }) => fleetAddress,
     expected: listen,

@@ -12,8 +12,8 @@ export async function rotate(demo: RobbedDemo): Promise<void> {
   const { narrator, story, fleet, work, operator, cast } = demo;
   narrator.chapter('Rotate: the master is stolen');
   narrator.say(`${cast.sleeper} falls asleep: its process is stopped.`);
-  narrator.command(['kill', '-STOP', String(fleet.agent(cast.sleeper).pid)]);
-  fleet.agent(cast.sleeper).signal('SIGSTOP');
+  narrator.command(['kill', '-STOP', String(fleet.process(cast.sleeper).pid)]);
+  fleet.process(cast.sleeper).signal('SIGSTOP');
   // Whatever was on its way when it stopped has arrived, or waits in its socket.
   await story.pause(300);
   work.copyFiles(`hosts/${cast.sleeper}`, sleepingState);

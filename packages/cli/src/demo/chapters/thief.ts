@@ -107,8 +107,8 @@ async function poseAsHub(demo: RobbedDemo, recorded: Envelope): Promise<void> {
   story.claim('A client that trusts anyone is served that delivery.', { status: 200, deliveries: 1 }, naive);
   await thief.act('network', { mode: 'divert' });
   narrator.say(`${host} wakes up on that network:`);
-  narrator.command(['kill', '-CONT', String(fleet.agent(host).pid)]);
-  fleet.agent(host).signal('SIGCONT');
+  narrator.command(['kill', '-CONT', String(fleet.process(host).pid)]);
+  fleet.process(host).signal('SIGCONT');
   await story.until({
     what: `${host} refuses that peer at TLS: hub_untrusted.`,
     read: () => fleet.status(host),
