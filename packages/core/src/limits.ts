@@ -60,6 +60,9 @@ export const limits = {
   supersededInstances: 8,
   /** A former instance that beats this often beside its successor is a clone. */
   cloneReturns: 2,
+  /** What was read of the store may go on saying yes for this long after the store became unreadable (I8). */
+  cachedYesMs: 30_000,
+  storePollMs: 5_000,
   livenessFlushMs: 1_000,
   livenessFlushRows: 500,
 

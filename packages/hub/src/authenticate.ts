@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
-import { parseHostId } from '@rollcall/core/keys';
+import { isHostId } from '@rollcall/core/keys';
 import type { Hub } from './hub.ts';
 import type { RollEntry } from './roll.ts';
 
@@ -13,8 +13,8 @@ export interface AuthenticatedHost {
   readonly rung: 'derived';
   /** The generation that the bearer was derived from. */
   readonly version: number;
-  /** `former`: a beat of the life before an operator's re-pin; it fetches envelopes, and does nothing else. */
-  readonly life: 'present' | 'former';
+  /** The life that the bearer is of: the one before an operator's re-pin only fetches envelopes, and does nothing else. */
+  readonly life: number;
 }
 
 type AuthHub = Pick<Hub, 'roll' | 'generations' | 'clock' | 'counts'>;
@@ -22,19 +22,23 @@ type AuthHub = Pick<Hub, 'roll' | 'generations' | 'clock' | 'counts'>;
 /** Throws `unauthenticated`, or `unavailable` when the hub cannot tell. */
 export async function authenticateHost(hub: AuthHub, request: IncomingMessage): Promise<AuthenticatedHost> {
   const claim = readClaim(request.rawHeaders);
-  const cached = tryVerify(hub, hub.roll.get(claim.host), claim);
-  if (cached !== undefined) {
-    hub.counts.add('auth', 'ok');
-    return cached;
+  const held = tryVerify(hub, hub.roll.get(claim.host), claim);
+  const who = held ?? tryVerify(hub, await readSource(hub, claim.host), claim);
+  hub.counts.add('auth', who === undefined ? 'refused' : 'ok');
+  if (who === undefined) throw new RollcallError('unauthenticated');
+  return who;
+}
+
+/** A source that cannot be read has not said no (I8, I10). */
+async function readSource(hub: AuthHub, host: string): Promise<RollEntry | undefined> {
+  let entry: RollEntry | undefined;
+  try {
+    [entry] = await Promise.all([hub.roll.reload(host), hub.generations.reload()]);
+  } catch (cause) {
+    throw new RollcallError('unavailable', { because: 'store_unreadable' }, { cause });
   }
-  const [fresh] = await Promise.all([hub.roll.reload(claim.host), hub.generations.reload()]);
-  const verified = tryVerify(hub, fresh, claim);
-  if (verified !== undefined) {
-    hub.counts.add('auth', 'ok');
-    return verified;
-  }
-  hub.counts.add('auth', 'refused');
-  throw new RollcallError('unauthenticated');
+  if (entry?.status === 'unreadable') throw new RollcallError('unavailable', { because: 'host_unreadable' });
+  return entry;
 }
 
 interface Claim {
@@ -50,22 +54,25 @@ const NOBODY: Claim = { host: 'x', bearer: '' };
  * this rung is accepted yet (design 11, Several credentials). Read from the raw headers, since node drops a second one.
  */
 function readClaim(rawHeaders: readonly string[]): Claim {
-  const found = new Map<string, string>();
+  let host: string | undefined;
+  let authorization: string | undefined;
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
-    if (name !== 'authorization' && name !== 'x-rollcall-host' && name !== 'x-node-token') continue;
-    if (found.has(name)) return NOBODY;
-    found.set(name, rawHeaders[at + 1] as string);
+    const value = rawHeaders[at + 1] as string;
+    switch ((rawHeaders[at] as string).toLowerCase()) {
+      case 'authorization':
+        if (authorization !== undefined) return NOBODY;
+        authorization = value;
+        break;
+      case 'x-rollcall-host':
+        if (host !== undefined) return NOBODY;
+        host = value;
+        break;
+      case 'x-node-token':
+        return NOBODY;
+    }
   }
-  const authorization = found.get('authorization');
-  const host = found.get('x-rollcall-host');
-  if (found.has('x-node-token') || authorization === undefined || host === undefined) return NOBODY;
-  if (!authorization.startsWith('Bearer ')) return NOBODY;
-  try {
-    return { host: parseHostId(host), bearer: authorization.slice('Bearer '.length) };
-  } catch {
-    return NOBODY;
-  }
+  if (!isHostId(host) || authorization?.startsWith('Bearer ') !== true) return NOBODY;
+  return { host, bearer: authorization.slice('Bearer '.length) };
 }
 
 function tryVerify(hub: AuthHub, entry: RollEntry | undefined, claim: Claim): AuthenticatedHost | undefined {
@@ -75,13 +82,9 @@ function tryVerify(hub: AuthHub, entry: RollEntry | undefined, claim: Claim): Au
     entry !== undefined && entry.formerLifeUntil !== null && hub.clock.now() < entry.formerLifeUntil && entry.life > 1
       ? verifyLife(hub, claim, entry.life - 1)
       : undefined;
-  if (entry === undefined || entry.status !== 'active') {
-    if (entry?.status === 'unreadable') throw new RollcallError('unavailable', { because: 'host_unreadable' });
-    return undefined;
-  }
   const version = present ?? former;
-  if (version === undefined) return undefined;
-  return { entry, rung: 'derived', version, life: present === undefined ? 'former' : 'present' };
+  if (entry === undefined || entry.status !== 'active' || version === undefined) return undefined;
+  return { entry, rung: 'derived', version, life: present === undefined ? entry.life - 1 : entry.life };
 }
 
 function verifyLife(hub: AuthHub, claim: Claim, life: number): number | undefined {

@@ -3,8 +3,9 @@
  * from the store and from nowhere else; whether a window is open is asked of the hub's clock at every verification.
  */
 import { RollcallError } from '@rollcall/core/errors';
+import { limits } from '@rollcall/core/limits';
 import { liveGenerations } from '@rollcall/core/rotation';
-import { createBearerVerifier } from '@rollcall/core/verify';
+import { type BearerVerifier, createBearerVerifier } from '@rollcall/core/verify';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { type LiveRecord, listUndestroyed } from './store/generations.ts';
@@ -14,7 +15,10 @@ export const MASTER = 'master';
 
 export interface LiveGenerations {
   reload(): Promise<void>;
-  /** Throws `unauthenticated`, or `unavailable` while the store of generations cannot be read. */
+  /**
+   * Throws `unauthenticated`, or `unavailable` when the store of generations could not be read for 30 s: what was read
+   * before may say yes for as long (I8).
+   */
   verify(host: string, life: number, presented: string): { readonly version: number };
   readonly current: LiveRecord | undefined;
   /** The one before, until its value is destroyed; its window may have closed. */
@@ -26,9 +30,10 @@ export interface LiveGenerations {
 
 export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubClock }): LiveGenerations {
   const { db, vault, clock } = deps;
-  let held: LiveRecord[] = [];
-  let readable = false;
-  let verifying: { readonly key: string; readonly verify: ReturnType<typeof createBearerVerifier> } | undefined;
+  let held: readonly LiveRecord[] = [];
+  /** Monotonic, since when the store cannot be read; `null` while it can. Nothing was ever read before the first reload. */
+  let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
+  let verifying: { readonly verify: BearerVerifier; readonly untilMs: number } | undefined;
 
   const current = () => held.find((generation) => generation.state === 'current');
   const previous = () => held.find((generation) => generation.state === 'previous');
@@ -39,18 +44,19 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
       try {
         held = await listUndestroyed(db, vault, MASTER);
         verifying = undefined;
-        readable = true;
+        unreadableSince = null;
       } catch (error) {
-        readable = false;
+        unreadableSince ??= clock.monotonic();
         throw error;
       }
     },
 
     verify(host, life, presented) {
-      if (!readable) throw new RollcallError('unavailable', { because: 'generations_unreadable' });
-      const live = liveGenerations(held, clock.now());
-      const key = live.map((generation) => generation.version).join(' ');
-      if (verifying?.key !== key) verifying = { key, verify: createBearerVerifier(live.map(toMasterGeneration)) };
+      if (unreadableSince !== null && clock.monotonic() - unreadableSince >= limits.cachedYesMs) {
+        throw new RollcallError('unavailable', { because: 'generations_unreadable' });
+      }
+      const now = clock.now();
+      if (verifying === undefined || now >= verifying.untilMs) verifying = prepare(held, now);
       return verifying.verify(host, life, presented);
     },
 
@@ -71,9 +77,16 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
     },
 
     get isReadable() {
-      return readable;
+      return unreadableSince === null;
     },
   };
+}
+
+/** Good until the window of the previous generation closes. It never opens again: the hub's clock does not go back. */
+function prepare(held: readonly LiveRecord[], nowMs: number): { verify: BearerVerifier; untilMs: number } {
+  const live = liveGenerations(held, nowMs);
+  const ends = live.flatMap(({ state, verifyUntilMs }) => (state === 'previous' ? (verifyUntilMs ?? nowMs) : []));
+  return { verify: createBearerVerifier(live.map(toMasterGeneration)), untilMs: Math.min(...ends) };
 }
 
 export function toMasterGeneration(generation: LiveRecord) {

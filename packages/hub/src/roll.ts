@@ -4,6 +4,7 @@
  * (liveness) lives here first, and is flushed in batches. Fields are flat: there is one entry for each host.
  */
 import { encodeBase64url } from '@rollcall/core/bytes';
+import { isRollcallError } from '@rollcall/core/errors';
 import { type InstanceState, noInstances } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
 import type { Envelope } from '@rollcall/core/seal';
@@ -74,7 +75,7 @@ export interface RollEntry {
 export interface Roll {
   get(id: string): RollEntry | undefined;
   entries(): IterableIterator<RollEntry>;
-  /** Reads one host at the source. `undefined` when it is not on the roll. */
+  /** Reads one host at the source. `undefined` when it is not on the roll. Rejects, and changes nothing, when the source does not answer. */
   reload(id: string): Promise<RollEntry | undefined>;
   reloadAll(): Promise<void>;
 }
@@ -133,11 +134,13 @@ export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> 
   return roll;
 }
 
+/** A row that this hub did not write is a fact about the host; a database that does not answer is none. */
 async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   try {
     return await read;
-  } catch {
-    return 'unreadable';
+  } catch (error) {
+    if (isRollcallError(error, 'store_unreadable')) return 'unreadable';
+    throw error;
   }
 }
 

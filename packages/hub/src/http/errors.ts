@@ -16,28 +16,46 @@ const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_NOT_FOUND: 'not_found',
 };
 
-/** Sends the answer for `error`; anything that is not of the table is logged, and answered as `internal`. */
-export function answerError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** An answer, whoever sends it. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The answer for `error`; anything that is not of the table is logged, and answered as `internal`. */
+export function toErrorAnswer(
+  log: Log,
+  error: unknown,
+  at: { readonly requestId: string; readonly route: string },
+): ErrorAnswer {
   const known = toRollcallError(error);
-  if (known.code === 'unauthenticated') return answerUnauthenticated(reply);
-  if (known.code === 'internal') {
-    log.error('a request failed inside', {
-      requestId: request.id,
-      route: request.routeOptions.url ?? '',
-      error: describe(error),
-    });
-  }
-  return reply
-    .code(known.row.status)
-    .headers(known.row.retryable ? { 'retry-after': '1' } : {})
-    .type('application/problem+json')
-    .send(JSON.stringify(toProblem(known, request.id)));
+  if (known.code === 'unauthenticated') return unauthenticatedAnswer;
+  if (known.code === 'internal') log.error('a request failed inside', { ...at, error: describe(error) });
+  return {
+    status: known.row.status,
+    headers: {
+      'content-type': 'application/problem+json; charset=utf-8',
+      ...(known.row.retryable ? { 'retry-after': '1' } : {}),
+      // Whatever is still to come of it is not read.
+      ...(known.code === 'too_large' ? { connection: 'close' } : {}),
+    },
+    body: JSON.stringify(toProblem(known, at.requestId)),
+  };
+}
+
+export function answerError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const at = { requestId: request.id, route: request.routeOptions.url ?? '' };
+  const { status, headers, body } = toErrorAnswer(log, error, at);
+  return reply.code(status).headers(headers).send(body);
 }
 
 /** The same status, headers and bytes, whatever was wrong (I13). */
-export function answerUnauthenticated(reply: FastifyReply): FastifyReply {
-  return reply.code(errorTable.unauthenticated.status).type('application/json').send(unauthenticatedBody);
-}
+const unauthenticatedAnswer: ErrorAnswer = {
+  status: errorTable.unauthenticated.status,
+  headers: { 'content-type': 'application/json; charset=utf-8' },
+  body: unauthenticatedBody,
+};
 
 export function toProblem(error: RollcallError, requestId: string): Problem {
   const { status, text, hint } = error.row;

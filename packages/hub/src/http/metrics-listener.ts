@@ -3,10 +3,10 @@ import type { Log } from '@rollcall/core/ports';
 import { routes } from '@rollcall/wire';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { prepare, register } from './register.ts';
-import { httpOptions } from './server-options.ts';
+import { fastifyOptions, httpOptions } from './server-options.ts';
 
 export function createMetricsListener(log: Log, metrics: () => Promise<string>): FastifyInstance {
-  const app = Fastify({ http: httpOptions });
+  const app = Fastify({ ...fastifyOptions, http: httpOptions });
   prepare(app, log);
   register(app, routes.metrics, async (_call, reply) =>
     reply.type('text/plain; version=0.0.4; charset=utf-8').send(await metrics()),

@@ -12,15 +12,21 @@ import { type Identify, identifyBySocket, identifyByToken } from './operator/ide
 import { createOperatorRegister } from './operator/register-operator.ts';
 import { registerRotationRoutes } from './operator/rotation-routes.ts';
 import { prepare } from './register.ts';
-import { ajvOptions, httpOptions } from './server-options.ts';
+import { ajvOptions, fastifyOptions, httpOptions } from './server-options.ts';
 
 export function createOperatorSocket(hub: Hub, checks: SelfChecks, status: HubStatus): FastifyInstance {
-  const app = Fastify({ http: httpOptions, bodyLimit: limits.operatorBodyBytes, ajv: { customOptions: ajvOptions } });
+  const app = Fastify({
+    ...fastifyOptions,
+    http: httpOptions,
+    bodyLimit: limits.operatorBodyBytes,
+    ajv: { customOptions: ajvOptions },
+  });
   return registerAll(app, identifyBySocket, hub, checks, status);
 }
 
 export function createOperatorTcp(hub: Hub, tls: FleetTls, checks: SelfChecks, status: HubStatus): FastifyInstance {
   const app = Fastify({
+    ...fastifyOptions,
     https: {
       ...httpOptions,
       key: tls.key,

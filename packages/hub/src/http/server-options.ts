@@ -10,5 +10,11 @@ export const httpOptions = {
   connectionsCheckingInterval: limits.connectionsCheckingMs,
 } as const;
 
+/** Where Fastify makes the server it sets these once more, from options of its own: their defaults are no limit, and 72 s. */
+export const fastifyOptions = {
+  requestTimeout: httpOptions.requestTimeout,
+  keepAliveTimeout: httpOptions.keepAliveTimeout,
+} as const;
+
 /** A value of the wrong type is refused, never converted; a field that is not known is ignored (design 11). */
 export const ajvOptions = { coerceTypes: false, removeAdditional: false, useDefaults: false, strict: false } as const;

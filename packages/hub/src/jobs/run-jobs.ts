@@ -22,6 +22,11 @@ export function runJobs(hub: Hub, clock: Clock): Jobs {
       await flushDirtyLiveness(hub);
       return limits.livenessFlushMs;
     }),
+    // Also how the hub comes back by itself after a store that could not be read (I8).
+    loop(hub, clock, stopped.signal, 'generations', async () => {
+      await hub.generations.reload();
+      return limits.storePollMs;
+    }),
     loop(
       hub,
       clock,

@@ -5,6 +5,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { isFresh, nextBeatMs, noteInstance } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
+import type { HubTime } from '@rollcall/core/rotation';
 import type { HeartbeatBody } from '@rollcall/wire';
 import type { AuthenticatedHost } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
@@ -27,78 +28,78 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   const { who, body } = beat;
   const { entry } = who;
   if (body.host !== undefined && body.host !== entry.id) throw new RollcallError('host_mismatch');
-  if (who.life === 'former') {
+  const time = hub.clock.read();
+  if (who.life !== entry.life) {
     hub.counts.add('instances', 'former_life');
-    return answer(hub, entry, standingPin(entry));
+    return answer(hub, entry, standingPin(entry), time);
   }
 
-  const isNowFresh = isFresh(entry.seenMonotonic, entry.intervalMs, hub.clock.monotonic());
+  const isNowFresh = isFresh(entry.seenMonotonic, entry.intervalMs, time.monotonicMs);
   const note = noteInstance(entry.instances, body.instance, body.seq, isNowFresh);
   entry.instances = note.state;
   if (note.kind !== 'rising') hub.counts.add('instances', note.kind);
   // A replay is answered as usual, and changes nothing (design 3, Clones and replays).
-  if (note.kind === 'replay') return answer(hub, entry, standingPin(entry));
+  if (note.kind === 'replay') return answer(hub, entry, standingPin(entry), time);
   if (note.kind === 'clone') await recordClone(hub, beat);
 
   // What was proven and published counts from whichever instance it came: else a thief who beats beside the true host
   // could keep it from proving anything. What describes the host follows one instance, so that it does not flap.
-  const pin = await publish(hub, beat);
-  await prove(hub, beat);
-  if (note.moves) noteLiveness(hub, beat);
-  return answer(hub, entry, pin);
+  const pin = publishAgain(beat, time) ?? (await publishWrapKey(hub, entry, { host: entry.id, body, from: beat.from }));
+  // Its key may have been the one that an operator approved, or waited for him: then this was a beat of the former life.
+  if (who.life !== entry.life) return answer(hub, entry, pin, time);
+  await prove(hub, beat, time);
+  if (note.moves) noteLiveness(hub, beat, time);
+  return answer(hub, entry, pin, time);
 }
 
-async function publish(hub: Hub, { who, body, from }: Beat): Promise<PinAnswer> {
+/** What was published before is answered as before, from memory; `undefined` when this is something new. */
+function publishAgain({ who, body, from }: Beat, time: HubTime): PinAnswer | undefined {
   const { entry } = who;
-  const now = hub.clock.now();
   if (entry.pinState === 'pinned' && body.wrapKey?.suite === 'x25519' && body.wrapKey.public === entry.pinPublicText) {
-    entry.pinSeenAt = now;
-    entry.pinSeenMonotonic = hub.clock.monotonic();
+    entry.pinSeenAt = time.nowMs;
+    entry.pinSeenMonotonic = time.monotonicMs;
     entry.pinSeenFrom = from;
     entry.publishing = entry.pinFingerprint;
     entry.unusableKey = false;
     return standingPin(entry);
   }
-  if (entry.publication?.text === publicationText(body)) {
-    if (entry.publishing !== null && entry.pendingBeats.has(entry.publishing)) {
-      noteBeatOfPending(entry, entry.publishing, now, from);
-    }
-    return entry.publication.answer;
+  if (entry.publication?.text !== publicationText(body)) return undefined;
+  if (entry.publishing !== null && entry.pendingBeats.has(entry.publishing)) {
+    noteBeatOfPending(entry, entry.publishing, time.nowMs, from);
   }
-  return publishWrapKey(hub, entry, { host: entry.id, body, from });
+  return entry.publication.answer;
 }
 
 /** An ack is a proof (I5): what the host says it holds counts under the bearer that it is to present, and not before. */
-async function prove(hub: Hub, { who, body, from }: Beat): Promise<void> {
+async function prove(hub: Hub, { who, body, from }: Beat, time: HubTime): Promise<void> {
   const { entry, version } = who;
   const held = body.held[MASTER];
   const holdsWanted = held?.epoch === entry.wantedEpoch && held.step === entry.wantedStep;
   const provesStep = holdsWanted && entry.ackedStep < entry.wantedStep && version === entry.wantedPresent;
   const provesVersion = entry.provenVersion === null || version > entry.provenVersion;
   if (provesStep || provesVersion) {
-    await proveMaster(hub, { host: entry.id, life: entry.life, version, step: provesStep ? entry.wantedStep : null });
+    await proveMaster(hub, { host: entry.id, life: who.life, version, step: provesStep ? entry.wantedStep : null });
     hub.nudgeRotation();
   }
   const current = hub.generations.current?.version;
   if (current !== undefined && version < current) {
-    hub.oldHits.note(version, { host: entry.id, address: from, atMs: hub.clock.now() });
+    hub.oldHits.note(version, { host: entry.id, address: from, atMs: time.nowMs });
   }
-  if (entry.provenVersion !== null && version < entry.provenVersion) entry.presentingOldAt = hub.clock.monotonic();
+  if (entry.provenVersion !== null && version < entry.provenVersion) entry.presentingOldAt = time.monotonicMs;
 }
 
-function noteLiveness(hub: Hub, { who, body, from }: Beat): void {
+function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void {
   const { entry } = who;
-  const now = hub.clock.now();
-  entry.lastSeenAt = now;
-  entry.seenMonotonic = hub.clock.monotonic();
+  entry.lastSeenAt = time.nowMs;
+  entry.seenMonotonic = time.monotonicMs;
   entry.intervalMs = hub.settings.beatMs;
   entry.address = from;
   entry.agentVersion = body.agent.version;
   entry.startup = body.startup;
   entry.rung = who.rung;
   entry.version = who.version;
-  entry.skewMs = Math.round(Date.parse(body.sentAt) - now);
-  if (body.refused.length > 0) for (const { reason } of body.refused) hub.counts.add('delivery_refusals', reason);
+  entry.skewMs = Math.round(Date.parse(body.sentAt) - time.nowMs);
+  for (const { reason } of body.refused) hub.counts.add('delivery_refusals', reason);
   entry.refused = body.refused;
   entry.dirty = true;
 }
@@ -108,13 +109,9 @@ function standingPin(entry: RollEntry): PinAnswer {
   return entry.pinState === 'pinned' ? { state: 'pinned', fingerprint: entry.pinFingerprint } : { state: 'none' };
 }
 
-function answer(hub: Hub, entry: RollEntry, pin: PinAnswer): string {
-  const fixed = JSON.stringify({
-    time: new Date(hub.clock.now()).toISOString(),
-    nextBeatMs: nextBeatMs(hub.settings.beatMs, hub.random),
-    pin,
-    deliveries: dueDeliveries(hub, entry),
-  });
-  // The statements are the same for every host: signed, and written as text, once a minute.
-  return `${fixed.slice(0, -1)},"statements":${hub.statements()}}`;
+/** Put together as text: the statements are the same for every host, signed and written once a minute. */
+function answer(hub: Hub, entry: RollEntry, pin: PinAnswer, time: HubTime): string {
+  const beatMs = nextBeatMs(hub.settings.beatMs, hub.random);
+  const rest = JSON.stringify({ pin, deliveries: dueDeliveries(hub, entry) }).slice(1, -1);
+  return `{"time":"${new Date(time.nowMs).toISOString()}","nextBeatMs":${beatMs},${rest},"statements":${hub.statements()}}`;
 }

@@ -1,0 +1,74 @@
+/**
+ * `POST /v1/heartbeat` on the bare server. It is the one route that every host asks every few seconds, and a framework would
+ * cost there as much as the work itself (bench/heartbeat.ts). Who calls is settled before a body is read.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RollcallError } from '@rollcall/core/errors';
+import { parseJson } from '@rollcall/core/json';
+import { limits } from '@rollcall/core/limits';
+import { type HeartbeatBody, routes } from '@rollcall/wire';
+import { authenticateHost } from '../authenticate.ts';
+import type { Hub } from '../hub.ts';
+import { receiveHeartbeat } from '../operations/receive-heartbeat.ts';
+import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
+import { readBody } from './read-body.ts';
+
+/** Whether a value is of the schema; else `errors` says where it is not. As Fastify's compiler makes it. */
+export interface BodyCheck {
+  (value: unknown): unknown;
+  readonly errors?: readonly { readonly instancePath?: string; readonly message?: string }[] | null;
+}
+
+export type HeartbeatEndpoint = (request: IncomingMessage, response: ServerResponse) => void;
+
+export function isHeartbeat({ method, url }: IncomingMessage): boolean {
+  return url === routes.heartbeat.path && method === routes.heartbeat.method;
+}
+
+/** `check` is asked for at the first beat: the compiler of the listener is there once that is ready. */
+export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck): HeartbeatEndpoint {
+  let check: BodyCheck | undefined;
+  let requests = 0;
+  return (request, response) => {
+    requests += 1;
+    const requestId = `beat-${requests}`;
+    check ??= compileCheck();
+    answerBeat(hub, check, request).then(
+      (text) => {
+        hub.counts.add('heartbeats', 'ok');
+        send(response, { status: 200, headers: JSON_HEADERS, body: text });
+      },
+      (error: unknown) => {
+        hub.counts.add('heartbeats', resultOf(error));
+        send(response, toErrorAnswer(hub.log, error, { requestId, route: routes.heartbeat.path }));
+      },
+    );
+  };
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;
+
+async function answerBeat(hub: Hub, check: BodyCheck, request: IncomingMessage): Promise<string> {
+  const who = await authenticateHost(hub, request);
+  const body = parseJson(await readBody(request, limits.heartbeatBodyBytes));
+  if (check(body) !== true) {
+    const { instancePath, message } = check.errors?.[0] ?? {};
+    throw new RollcallError('malformed_request', { at: instancePath || '/', expected: message ?? '' });
+  }
+  return receiveHeartbeat(hub, {
+    who,
+    body: body as unknown as HeartbeatBody,
+    from: request.socket.remoteAddress ?? '',
+  });
+}
+
+function send(response: ServerResponse, { status, headers, body }: ErrorAnswer): void {
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/** A closed word for the metric: a code of the table, or `internal`. */
+function resultOf(error: unknown): string {
+  if (!(error instanceof RollcallError)) return 'internal';
+  return error.code === 'unauthenticated' ? 'refused' : error.code;
+}
