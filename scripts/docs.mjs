@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** Writes the documents that are made from sources: `npm run docs`. */
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runnerImport } from 'vite';
@@ -9,6 +10,10 @@ const root = join(import.meta.dirname, '..');
 const { errorTable } = await load('packages/core/src/errors.ts');
 const { renderErrors } = await load('scripts/render-errors.ts');
 writeFileSync(join(root, 'docs', 'errors.md'), renderErrors(errorTable));
+
+const { createOpenApi } = await load('packages/wire/src/openapi.ts');
+writeFileSync(join(root, 'docs', 'openapi.json'), JSON.stringify(createOpenApi()));
+execFileSync(join(root, 'node_modules', '.bin', 'biome'), ['format', '--write', 'docs/openapi.json'], { cwd: root });
 
 /** The sources themselves, so that a stale build cannot write stale documents. */
 async function load(path) {

@@ -7,6 +7,7 @@ export * from './config/hub-config.ts';
 export * from './enrol.ts';
 export * from './heartbeat.ts';
 export * from './hosts.ts';
+export * from './openapi.ts';
 export * from './operators.ts';
 export * from './pins.ts';
 export * from './problem.ts';

@@ -77,6 +77,8 @@ const okAnswer = Type.Object({ status: word() });
 const versionAnswer = Type.Object({ version: word() });
 /** Prometheus text exposition; not JSON. */
 const metricsText = Type.Unknown();
+/** OpenAPI 3.1, made from this very table. */
+const openApiAnswer = Type.Object({ openapi: word() }, { additionalProperties: true });
 
 export const routes = {
   enrol: post('fleet', '/v1/enrol', 'self-proving', 'Redeem an enrolment token', enrolBody, enrolAnswer),
@@ -96,6 +98,7 @@ export const routes = {
 
   hubStatus: get('operator', '/v1/status', 'viewer', 'The hub about itself', hubStatusAnswer),
   readiness: get('operator', '/v1/readiness', 'viewer', 'Would retiring strand anyone?', readinessAnswer),
+  openApi: get('operator', '/v1/openapi.json', 'viewer', 'This interface, as an OpenAPI document', openApiAnswer),
   listHosts: get('operator', '/v1/hosts', 'viewer', 'The roll', listHostsAnswer),
   addHost: post('operator', '/v1/hosts', 'operator', 'Put a host on the roll', addHostBody, addHostAnswer),
   showHost: get('operator', '/v1/hosts/:host', 'viewer', 'Everything about one host', showHostAnswer),

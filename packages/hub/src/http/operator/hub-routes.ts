@@ -1,6 +1,6 @@
 /** The hub itself: status, readiness, audit, operators. */
 import { limits } from '@rollcall/core/limits';
-import { routes } from '@rollcall/wire';
+import { createOpenApi, routes } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
 import type { HubStatus } from '../../hub-status.ts';
 import { addOperator, removeOperator, rotateOperatorToken, toOperatorRow } from '../../operations/manage-operators.ts';
@@ -11,7 +11,9 @@ import { showReadiness } from '../../views/rotations.ts';
 import type { OperatorRegister } from './register-operator.ts';
 
 export function registerHubRoutes(on: OperatorRegister, hub: Hub, checks: SelfChecks, status: HubStatus): void {
+  const document = createOpenApi();
   on(routes.hubStatus, async () => status());
+  on(routes.openApi, async () => document);
   on(routes.readiness, async () => showReadiness(hub, await checks()));
   on(routes.listAudit, async ({ query }) => ({
     records: await listAudit(hub.db, Number(query.after ?? 0), pageOf(query.limit)),
