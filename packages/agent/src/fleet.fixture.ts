@@ -15,6 +15,7 @@ import {
   createHubKey,
   createHubRoot,
   generateWrapKey,
+  type HubKey,
   sealDelivery,
   signStatement,
 } from '@rollcall/core/seal';
@@ -38,6 +39,8 @@ export const host = 'agent-7';
 export const trustDomain = 'fleet.example';
 export const hubRoot = createHubRoot(random);
 export const hubKey = createHubKey(random, hubRoot, 3);
+/** What follows the hub key. */
+export const nextHubKey = createHubKey(random, hubRoot, 4);
 export const strangerKey = createHubKey(random, createHubRoot(random), 3);
 export const wrapKey = generateWrapKey(random);
 export const masters: Readonly<Record<number, Uint8Array>> = { 1: random(32), 2: random(32), 3: random(32) };
@@ -93,11 +96,11 @@ export function delivery(of: Assignment, changes: Partial<Parameters<typeof seal
 export function tlsSpkiStatement(
   time: string,
   current: Uint8Array,
-  changes: { readonly epoch?: number; readonly next?: Uint8Array } = {},
+  changes: { readonly epoch?: number; readonly next?: Uint8Array; readonly signer?: HubKey } = {},
 ): JsonValue {
-  const { epoch = 1, next } = changes;
+  const { epoch = 1, next, signer = hubKey } = changes;
   const body = { current: encodeBase64url(current), ...(next === undefined ? {} : { next: encodeBase64url(next) }) };
-  return signStatement({ kind: 'tls-spki', epoch, time, body, hubKey });
+  return signStatement({ kind: 'tls-spki', epoch, time, body, hubKey: signer });
 }
 
 export function enrolment(

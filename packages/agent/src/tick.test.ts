@@ -3,7 +3,7 @@ import type { ErrorCode } from '@rollcall/core/errors';
 import type { JsonValue } from '@rollcall/core/json';
 import { encodeToken, SecretBytes } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
-import { generateWrapKey } from '@rollcall/core/seal';
+import { generateWrapKey, type WrapPublicKey } from '@rollcall/core/seal';
 import type { HeartbeatBody } from '@rollcall/wire';
 import { describe, expect, it } from 'vitest';
 import type { AgentEvent, AgentState, Effect, LogAction, Moment } from './agent-state.ts';
@@ -18,6 +18,7 @@ import {
   hubRoot,
   hubs,
   masters,
+  nextHubKey,
   random,
   seededRandom,
   spki,
@@ -29,6 +30,7 @@ import {
 import { decideStart, type Given } from './start.ts';
 import type { DurableState } from './state/durable-state.ts';
 import { tick } from './tick.ts';
+import { makeAuthority } from './tls-hub.fixture.ts';
 
 /** An agent under a hand-held clock: one event at a time. */
 class Driven {
@@ -197,6 +199,20 @@ describe('a delivery', () => {
       held: { master: { epoch: 1, step: 2 } },
       refused: [{ secret: 'deploy', reason: 'delivery_unknown_hub_key' }],
     });
+  });
+
+  it('of a hub key that was followed by another is refused from then on, across a restart', () => {
+    const agent = beating()
+      .answer(told({ deliveries: [delivery(step2, { hubKey: nextHubKey })] }))
+      .on({ type: 'persisted' });
+    const late = delivery(assignment({ step: 3, versions: [1, 2] }));
+    for (const driven of [agent, new Driven(agent.state.durable).wake()]) {
+      driven.answer(told({ deliveries: [late] })).wake();
+      expect(driven.beat).toMatchObject({
+        held: { master: { step: 2 } },
+        refused: [{ secret: 'master', reason: 'delivery_unknown_hub_key' }],
+      });
+    }
   });
 
   it('does not make a host beat without a pause when there is a new one each time', () => {
@@ -394,6 +410,14 @@ describe('a statement of the hub’s TLS keys', () => {
     expect(agent.state.durable.knownSpki).toEqual([key(1)]);
   });
 
+  it('of a new hub key ends the former one', () => {
+    const agent = beating().answer(told({ statements: [tlsSpkiStatement(at(1), key(1), { signer: nextHubKey })] }));
+    agent.on({ type: 'persisted' }).wake();
+    agent.answer(told({ statements: [tlsSpkiStatement(at(2), key(2))] }));
+    expect(agent.state.durable.knownSpki).toEqual([key(1)]);
+    expect(agent.logs.map(({ fields }) => fields?.['code'])).toEqual(['unknown_hub_key']);
+  });
+
   it('that is not the hub’s changes nothing, and neither does one that says nothing to this host', () => {
     const forged = { ...(tlsSpkiStatement(at(1), key(1)) as Record<string, JsonValue>), time: at(2) };
     const agent = beating().answer(told({ statements: [forged, {}, 7] }));
@@ -408,7 +432,8 @@ describe('a statement of the hub’s TLS keys', () => {
 
 describe('enrolment', () => {
   const given = enrolment();
-  const bundle = { keys: [{ kty: 'EC', use: 'x509-svid', x5c: ['AAAA'] }] };
+  const root = makeAuthority().certificateDer;
+  const bundle = { keys: [{ kty: 'EC', use: 'x509-svid', x5c: [Buffer.from(root).toString('base64')] }] };
 
   it('is asked over a connection judged by the key of the token, with no bearer, and only once its proof is durable', () => {
     const agent = new Driven(undefined, { enrolment: given });
@@ -475,6 +500,20 @@ describe('enrolment', () => {
     expect(agent.state.problem).toBe('hub_answer_unusable');
     expect(agent.wake().effect.type).toBe('post_enrol');
     expect(agent.state.durable.redeemed).toEqual([]);
+    const refused = delivery(step2, { recipient: generateWrapKey(random).public });
+    agent.answer({ trustDomain, bundle, deliveries: [refused] });
+    expect(agent.state.problem).toBe('delivery_unknown_recipient');
+    const [pair] = agent.state.durable.wrapKeys;
+    const brought = delivery(step2, { recipient: pair?.public as WrapPublicKey });
+    agent.wake().answer({ trustDomain: 'other.example', bundle, deliveries: [brought] });
+    expect(agent.state.problem).toBe('hub_answer_unusable');
+    // The control.
+    agent
+      .wake()
+      .answer({ trustDomain, bundle, deliveries: [brought] })
+      .on({ type: 'persisted' });
+    expect(agent.beat.held).toEqual({ master: { epoch: 1, step: 2 } });
+    expect(agent.state.durable).toMatchObject({ redeemed: [given.digest], roots: [root] });
   });
 });
 

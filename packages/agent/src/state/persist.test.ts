@@ -151,6 +151,24 @@ describe('a write of the state', () => {
 });
 
 describe('reading the state back', () => {
+  it('makes durable what a killed agent had renamed, before anything is said on its strength', async () => {
+    const seen = new Set<number | undefined>();
+    for (const writes of [0, 1, 2]) {
+      const { disk, inForce } = await diskWith(writes);
+      for (let kill = 0; kill < 10; kill += 1) {
+        const files = new PowerLossFiles(disk);
+        files.fault = (index) => (index >= kill ? 'power_cut' : undefined);
+        await createPersist(files, DIRECTORY, inForce)(stateOf(writes + 1)).catch(() => undefined);
+        files.fault = () => undefined;
+        // The next process on the same machine sees what the last one did, written or not.
+        const life = (await loadState(at(files)))?.state.life;
+        for (const left of files.disksAfterPowerCut()) expect(await lifeOn(left)).toBe(life);
+        seen.add(life);
+      }
+    }
+    expect(seen).toEqual(new Set([undefined, 1, 2, 3]));
+  });
+
   it('takes the good slot beside a torn one, whatever stands in the temporary file, and says which is torn', async () => {
     const { disk } = await diskWith(3);
     for (const torn of ['state-a', 'state-b']) {

@@ -22,16 +22,15 @@ export type Persist = (state: JsonValue) => Promise<void>;
 /** Only the holder of the directory's lock may write, and one call at a time. */
 export function createPersist(files: Files, directory: string, loaded: InForce | undefined): Persist {
   let inForce = loaded;
-  // Rises with each attempt: one that failed after its rename may be on the disk all the same, and must not win later.
-  let counter = loaded?.counter ?? 0;
   let busy = false;
 
   return async (state) => {
     if (busy) throw new Error('persist: one write at a time');
     busy = true;
     try {
-      counter += 1;
+      // An attempt that failed after its rename may be on the disk all the same: the next one takes its place.
       const slot = inForce?.slot === 0 ? 1 : 0;
+      const counter = (inForce?.counter ?? 0) + 1;
       await writeSlot(files, directory, slot, encodeSlot({ counter, state }));
       inForce = { slot, counter };
     } finally {
