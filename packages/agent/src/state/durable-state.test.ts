@@ -37,6 +37,16 @@ describe('the durable state', () => {
     expect(parsed).not.toHaveProperty('enrolment');
   });
 
+  it('is not written in a form that could not be read again', () => {
+    const redeemed = Array.from({ length: 65 }, () => 'a'.repeat(64));
+    expect(() => encodeDurableState(durableState({ redeemed }))).toThrow(
+      expect.objectContaining({ name: 'RollcallError' }),
+    );
+    expect(encodeDurableState(durableState({ redeemed: redeemed.slice(1) }))['redeemed']).toHaveLength(64);
+    const longest = `https://hub.example/${'x'.repeat(280)}`;
+    expect(parseDurableState(encodeDurableState(durableState({ hubs: [longest] }))).hubs).toEqual([longest]);
+  });
+
   it('shows no secret when it is printed', () => {
     const secrets = [wrapKey.private.reveal(), heartbeatKey(1), heartbeatKey(2)];
     const shown = `${inspect(completeState(), { depth: 9 })} ${JSON.stringify([...completeState().assignments])}`;

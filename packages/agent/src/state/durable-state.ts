@@ -64,8 +64,9 @@ export interface PendingEnrolment {
   readonly proof: Uint8Array;
 }
 
+/** Throws what `parseDurableState` would: a state that could not be read again must not take the place of one that can. */
 export function encodeDurableState(state: DurableState): JsonObject {
-  return {
+  const encoded = {
     host: state.host,
     hubRoot: encodeBase64url(state.hubRoot),
     trustDomain: state.trustDomain,
@@ -83,6 +84,8 @@ export function encodeDurableState(state: DurableState): JsonObject {
     redeemed: state.redeemed,
     ...(state.enrolment === undefined ? {} : { enrolment: encodeEnrolment(state.enrolment) }),
   };
+  parseDurableState(encoded);
+  return encoded;
 }
 
 /** Throws the error of the first member that is not what it must be; never repeats its content. */
