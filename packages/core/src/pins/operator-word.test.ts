@@ -54,6 +54,7 @@ describe('approving a key', () => {
     expect(codeOf(() => decideApproval(challenged, typo, [B]))).toBe('fingerprint_mistyped');
     const lastHalf = B.slice(0, 32) + C.slice(32);
     expect(codeOf(() => decideApproval(challenged, lastHalf, [B]))).toBe('fingerprint_mistyped');
+    expect(codeOf(() => decideApproval(challenged, typo, ['d'.repeat(64), B]))).toBe('fingerprint_mistyped');
     const fewer = B.slice(0, 31) + C.slice(31);
     expect(decideApproval(challenged, fewer, [B])).toEqual({ kind: 'recorded', approved: fewer });
   });

@@ -31,6 +31,10 @@ describe('live generations', () => {
     expect(liveVersions([previous(until), current])).toEqual([3]);
   });
 
+  it('a missing time is closed for any clock, also one before 1970', () => {
+    expect(liveVersions([previous(0), current], -1)).toEqual([3]);
+  });
+
   it('an unreadable clock opens no window, and never closes the current one', () => {
     expect(liveVersions([previous(now + 1), current], Number.NaN)).toEqual([3]);
   });

@@ -210,6 +210,11 @@ describe('retire now', () => {
     expect([retireNow(sweep), safeToRetire(sweep)]).toEqual([true, false]);
     expect(retireNow(sweepRoll([], open, now))).toBe(false);
     expect(retireNow(sweepRoll(good, [], now))).toBe(false);
+    expect(sweepRoll(good, [], now)).toMatchObject({
+      previousVersion: null,
+      previousLeaked: false,
+      windowClosed: true,
+    });
     expect(retireNow(sweepRoll([...good, invitedHost('agent-3')], open, now))).toBe(false);
   });
 
