@@ -1,0 +1,202 @@
+/**
+ * Where the commands of one document run: a directory of their own, a shell in which `rollcall` is the command, and an
+ * environment that lasts from one command to the next. `rollcall hub start` and `rollcall agent start` go on in the
+ * background, as in a terminal of their own, and the next command waits until they answer. Two things are replaced: the port
+ * 7443 by one that is free, and `npm start -- FLAGS` by what package.json says that it runs.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mainFile, root } from './child.ts';
+import type { Block, Step } from './documents.ts';
+import { freePort } from './fleet.ts';
+
+export interface DocumentWorld {
+  readonly dir: string;
+  /** Runs the block, and returns what its commands printed; throws where one ended otherwise than it says. */
+  readonly run: (block: Block) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+/** Where a reader is imagined to be. */
+const SHOWN_DIR = '/srv/rollcall';
+const SHOWN_PORT = '7443';
+const PATIENCE_MS = 60_000;
+const STEP_MS = 120_000;
+
+export async function createDocumentWorld(): Promise<DocumentWorld> {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'rc-docs-')));
+  const port = String(await freePort());
+  const inside = join(dir, '.shell');
+  mkdirSync(inside);
+  writeFileSync(join(inside, 'rollcall'), `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const running = new Map<string, Background>();
+
+  const shell = (command: string): ChildProcess =>
+    spawn('/bin/sh', ['-c', `if [ -e .shell/env ]; then . .shell/env; fi\n${command}`], {
+      cwd: dir,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: `${inside}:${process.env['PATH'] ?? ''}`, HOME: dir, NO_COLOR: '1' },
+    });
+
+  const run = async (command: string): Promise<Ran> =>
+    ended(shell(`${command}\nend=$?\nexport -p > .shell/env\nexit $end`));
+
+  const replace = async (step: Step): Promise<string> => {
+    const command = step.command
+      .replaceAll(`:${SHOWN_PORT}`, `:${port}`)
+      .replace(/^npm start(?: --)?/, () => npmStart());
+    if (!/\bFULL\b/.test(command)) return command;
+    if (step.fullOf === undefined) throw new Error(`line ${step.line}: what does FULL stand for?`);
+    const { stdout } = await run(`rollcall agent status --state ${step.fullOf} --json`);
+    return command.replaceAll(/\bFULL\b/g, (JSON.parse(stdout) as { fingerprint: string }).fingerprint);
+  };
+
+  const runInBackground = async (step: Step, command: string): Promise<void> => {
+    const place = /--(?:dir|state) (\S+)/.exec(command)?.[1] ?? '';
+    if (running.has(place)) throw new Error(`line ${step.line}: something runs on ${place} already`);
+    const background = createBackground(shell(`exec ${command}`));
+    running.set(place, background);
+    const isHub = command.startsWith('rollcall hub ');
+    const question = isHub
+      ? `rollcall hub status --dir ${place} --json`
+      : `rollcall agent status --state ${place} --json`;
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const { code, stdout } = await run(question);
+      const isThere = code === 0 && (isHub || (JSON.parse(stdout) as { lastAnswerAt: unknown }).lastAnswerAt !== null);
+      if (isThere) return;
+      if (background.hasEnded() || Date.now() > deadline)
+        throw new Error(`line ${step.line}: ${command}\nis not there:\n${background.stderr().slice(-3_000)}`);
+    }
+  };
+
+  const runStep = async (step: Step): Promise<string> => {
+    const command = await replace(step);
+    if (isBackground(command) && step.exit === 0) {
+      await runInBackground(step, command);
+      return '';
+    }
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const ran = await run(command);
+      if (ran.code === step.exit) return ran.both;
+      if (!step.isWaitedFor || Date.now() > deadline)
+        throw new Error(`line ${step.line}: ${command}\nended with ${ran.code}, not ${step.exit}:\n${ran.both}`);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  };
+
+  const stop = async (place: string): Promise<void> => {
+    const background = running.get(place);
+    if (background === undefined) throw new Error(`nothing runs on ${place}`);
+    running.delete(place);
+    await background.stop();
+  };
+
+  /** The first minutes of every fleet, as the README tells them. */
+  const begin = async (hosts: readonly string[]): Promise<void> => {
+    const lines = [
+      'rollcall hub init --dir ./hub --listen 127.0.0.1:7443 > /dev/null',
+      'rollcall hub start --dir ./hub --beat 300ms --first-use-min-age 1s',
+      'export ROLLCALL_HUB=unix:./hub/operator.sock',
+      ...(hosts.length === 0 ? [] : ['rollcall secret create master']),
+      ...hosts.flatMap((host) => [
+        `rollcall host add ${host} | grep '^rce_' > ./${host}.token`,
+        `rollcall agent start --state ./${host} --enrol ./${host}.token`,
+      ]),
+    ];
+    for (const command of lines) {
+      await runStep({ command, line: 0, exit: 0, isWaitedFor: false, extraFlags: '', fullOf: undefined });
+    }
+  };
+
+  return {
+    dir,
+    run: async ({ steps, stops, fleet, notRun }) => {
+      if (fleet !== undefined) await begin(fleet);
+      for (const place of stops) await stop(place);
+      if (notRun !== undefined) return '';
+      const printed: string[] = [];
+      for (const step of steps) printed.push(await runStep(step));
+      return printed.join('').replaceAll(dir, SHOWN_DIR).replaceAll(`:${port}`, `:${SHOWN_PORT}`).trimEnd();
+    },
+    close: async () => {
+      for (const background of running.values()) await background.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The rule by which a command goes on in the background. */
+export function isBackground(command: string): boolean {
+  return /^rollcall (?:hub|agent) start\b/.test(command);
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  /** Standard output and error as a terminal shows them. */
+  readonly both: string;
+}
+
+function ended(child: ChildProcess): Promise<Ran> {
+  let [stdout, both] = ['', ''];
+  child.stdout?.on('data', (chunk: Buffer) => {
+    stdout += chunk;
+    both += chunk;
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    both += chunk;
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), STEP_MS);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, stdout, both });
+    });
+  });
+}
+
+interface Background {
+  readonly hasEnded: () => boolean;
+  readonly stderr: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+function createBackground(child: ChildProcess): Background {
+  let stderr = '';
+  let isOver = false;
+  child.stdout?.resume();
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  const over = new Promise<void>((resolve) => {
+    child.once('close', () => {
+      isOver = true;
+      resolve();
+    });
+  });
+  return {
+    hasEnded: () => isOver,
+    stderr: () => stderr,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await over;
+    },
+  };
+}
+
+/** Without its bootstrap, which a test must not run. */
+function npmStart(): string {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const [program = '', file = '', ...rest] = (scripts['start'] ?? '').split(' ');
+  if (program !== 'node') throw new Error('npm start does not run node');
+  return [process.execPath, join(root, file), ...rest].join(' ');
+}

@@ -1,0 +1,124 @@
+/**
+ * The commands of a document for users, as a reader meets them. A `sh` block is a list of commands, one a line (a backslash
+ * goes on). A `text` block right below it is what they print. Above a block may stand marks, which a rendered page
+ * does not show:
+ *
+ *     <!-- run: exit 3 -->                its last command ends so; the others, and those of other blocks, with 0
+ *     <!-- run: until exit 0 -->          the same, repeated for a while: a person would wait and look again
+ *     <!-- run: with --beat 300ms -->     flags added for the test alone, so that it need not wait as long as a fleet does
+ *     <!-- run: FULL of ./agent-1 -->     what FULL stands for: the fingerprint that `rollcall agent status` shows there
+ *     <!-- run: stop ./agent-1 -->        before the block: what runs on that directory is stopped, as a host is switched off
+ *     <!-- run: hub agent-1 agent-2 -->   what the document takes for granted: a hub in ./hub, and hosts that have enrolled
+ *     <!-- run: not here: REASON -->      cannot be run by a test
+ */
+
+export interface Step {
+  readonly command: string;
+  /** Of the first line of the command. */
+  readonly line: number;
+  /** Exit code, and whether it is waited for. */
+  readonly exit: number;
+  readonly isWaitedFor: boolean;
+  readonly extraFlags: string;
+  /** State directory whose fingerprint FULL is. */
+  readonly fullOf: string | undefined;
+}
+
+export interface Block {
+  readonly steps: readonly Step[];
+  readonly stops: readonly string[];
+  /** Hosts of a fleet that is to be there before. */
+  readonly fleet: readonly string[] | undefined;
+  readonly notRun: string | undefined;
+  /** What a reader is shown as printed. */
+  readonly printed: string | undefined;
+  /** Where `printed` stands in the text, from and to. */
+  readonly printedAt: readonly [number, number];
+}
+
+/** Throws on a mark that it does not understand. */
+export function readBlocks(text: string): readonly Block[] {
+  return [...text.matchAll(BLOCK)].map((match) => {
+    const [all, marks = '', body = '', printed] = match;
+    const bodyAt = match.index + all.indexOf('```sh\n') + '```sh\n'.length;
+    const firstLine = text.slice(0, bodyAt).split('\n').length;
+    const read = readMarks(marks, firstLine);
+    const commands = splitCommands(body, firstLine);
+    const printedFrom = match.index + all.length - '\n```'.length - (printed?.length ?? 0);
+    return {
+      steps: commands.map((command, index) => toStep(command, read, index === commands.length - 1)),
+      stops: read.stops,
+      fleet: read.fleet,
+      notRun: read.notRun,
+      printed,
+      printedAt: [printedFrom, printedFrom + (printed?.length ?? 0)],
+    };
+  });
+}
+
+/** Every `rollcall …` that stands in running text, between single back quotes. */
+export function readMentions(text: string): readonly string[] {
+  const prose = text.replaceAll(/^```[^\n]*\n[\s\S]*?^```$/gm, '');
+  return [...prose.matchAll(/`(rollcall [^`]+)`/g)].map(([, command = '']) => command.replaceAll(/\s+/g, ' '));
+}
+
+const BLOCK = /((?:^<!-- run: [^\n]+ -->\n)*)^```sh\n([\s\S]*?)\n```(?:\n\n```text\n([\s\S]*?)\n```)?/gm;
+
+interface Marks {
+  exit: number;
+  isWaitedFor: boolean;
+  extraFlags: string;
+  fullOf: string | undefined;
+  stops: string[];
+  fleet: readonly string[] | undefined;
+  notRun: string | undefined;
+}
+
+function readMarks(text: string, line: number): Marks {
+  const marks: Marks = {
+    exit: 0,
+    isWaitedFor: false,
+    extraFlags: '',
+    fullOf: undefined,
+    stops: [],
+    fleet: undefined,
+    notRun: undefined,
+  };
+  for (const [, mark = ''] of text.matchAll(/<!-- run: (.+?) -->/g)) {
+    const words = mark.split(' ');
+    const rest = words.slice(1);
+    const { 1: until, 2: exit } = /^(until )?exit ([0-3])$/.exec(mark) ?? [];
+    if (exit !== undefined) Object.assign(marks, { exit: Number(exit), isWaitedFor: until !== undefined });
+    else if (words[0] === 'with') marks.extraFlags = ` ${rest.join(' ')}`;
+    else if (mark.startsWith('FULL of ') && words.length === 3) marks.fullOf = words[2];
+    else if (words[0] === 'stop' && rest.length > 0) marks.stops.push(...rest);
+    else if (words[0] === 'hub') marks.fleet = rest;
+    else if (mark.startsWith('not here: ')) marks.notRun = mark.slice('not here: '.length);
+    else throw new Error(`line ${line}: this mark is not understood: ${mark}`);
+  }
+  return marks;
+}
+
+function splitCommands(body: string, firstLine: number): readonly { readonly text: string; readonly line: number }[] {
+  const commands: { text: string; line: number }[] = [];
+  let goesOn = false;
+  for (const [index, line] of body.split('\n').entries()) {
+    const last = commands.at(-1);
+    if (goesOn && last !== undefined) last.text += `\n${line}`;
+    else if (line.trim() !== '' && !line.startsWith('#')) commands.push({ text: line, line: firstLine + index });
+    goesOn = line.endsWith('\\');
+  }
+  return commands;
+}
+
+function toStep({ text, line }: { text: string; line: number }, marks: Marks, isLast: boolean): Step {
+  const command = marks.extraFlags !== '' && isLast ? `${text}${marks.extraFlags}` : text;
+  return {
+    command,
+    line,
+    exit: isLast ? marks.exit : 0,
+    isWaitedFor: isLast && marks.isWaitedFor,
+    extraFlags: marks.extraFlags,
+    fullOf: marks.fullOf,
+  };
+}
