@@ -32,6 +32,7 @@ export {
   type StoredHubTime,
   startHubTime,
 } from './hub-time.ts';
+export { type LeakAct, type LeakFacts, type LeakRow, whatThiefCanStillDo } from './leak.ts';
 export { coverLeave, type LeaveNames } from './leave.ts';
 export {
   isRunning,
