@@ -5,13 +5,17 @@ import type { HubRootFileJson, HubStatusAnswer } from '@rollcall/wire';
 import type { Hub } from './hub.ts';
 import type { SelfChecks } from './self-checks.ts';
 
+/** Where it listens. Read at every answer. */
+export interface HubFacts {
+  readonly version: string;
+  readonly fleetAddress: string;
+  readonly metricsAddress: string;
+  operatorsAddress?: string;
+}
+
 export type HubStatus = () => Promise<HubStatusAnswer>;
 
-export function createHubStatus(
-  hub: Hub,
-  checks: SelfChecks,
-  facts: { readonly version: string; readonly fleetAddress: string; readonly metricsAddress: string },
-): HubStatus {
+export function createHubStatus(hub: Hub, checks: SelfChecks, facts: HubFacts): HubStatus {
   const startedAt = new Date(hub.clock.now()).toISOString();
   return async () => ({
     ...facts,

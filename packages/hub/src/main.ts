@@ -21,7 +21,7 @@ import { createOperatorSocket, createOperatorTcp } from './http/operator-listene
 import type { Hub } from './hub.ts';
 import { createHubClock } from './hub-clock.ts';
 import { hubPaths } from './hub-paths.ts';
-import { createHubStatus } from './hub-status.ts';
+import { createHubStatus, type HubFacts } from './hub-status.ts';
 import { type InitOptions, type InitResult, initHub as initHubWith } from './init-hub.ts';
 import { type Jobs, runJobs } from './jobs/run-jobs.ts';
 import { createVault, type Vault } from './kek/vault.ts';
@@ -79,6 +79,7 @@ export async function runHub(options: RunOptions): Promise<void> {
 export interface RunningHub {
   readonly fleetAddress: string;
   readonly metricsAddress: string;
+  readonly operatorsAddress?: string;
   readonly operatorSocket: string;
   stop(): Promise<void>;
 }
@@ -190,16 +191,18 @@ async function listen(
   const metricsAt = parseListenAddress(options.metrics ?? `127.0.0.1:${fleetAt.port === 0 ? 0 : fleetAt.port + 1}`);
   const fleet = createFleetListener(hub, tls, checks, version);
   const metrics = createMetricsListener(hub.log, createMetrics(hub));
-  const addresses = {
+  const facts: HubFacts = {
+    version,
     fleetAddress: await open(fleet, fleetAt),
     metricsAddress: await open(metrics, metricsAt),
-    operatorSocket,
   };
-  const status = createHubStatus(hub, checks, { version, ...addresses });
+  const status = createHubStatus(hub, checks, facts);
   const operator = createOperatorSocket(hub, checks, status);
   await openOperatorSocket(operator, operatorSocket);
   const remote = options.operators === undefined ? undefined : createOperatorTcp(hub, tls, checks, status);
-  if (remote !== undefined) await open(remote, parseListenAddress(options.operators ?? ''));
+  // Known once it is bound, which is after the routes that answer it were made.
+  if (remote !== undefined) facts.operatorsAddress = await open(remote, parseListenAddress(options.operators ?? ''));
+  const { version: _version, ...addresses } = { ...facts, operatorSocket };
   return {
     addresses,
     close: async () => {

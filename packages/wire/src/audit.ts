@@ -18,7 +18,14 @@ export const auditQuery = Type.Object({
   /** Sequence number; only later records are answered. */
   after: Type.Optional(digits()),
   limit: Type.Optional(digits()),
+  actor: Type.Optional(sentence(200)),
+  /** `pin.taken`, or `pin` for every action on pins. */
+  action: Type.Optional(word()),
+  target: Type.Optional(sentence(200)),
+  since: Type.Optional(time()),
+  outcome: Type.Optional(Type.Union([Type.Literal('done'), Type.Literal('refused')])),
 });
+export type AuditQuery = Static<typeof auditQuery>;
 
 export const listAuditAnswer = Type.Object({ records: Type.Array(auditRecord) });
 
@@ -41,6 +48,8 @@ export const hubStatusAnswer = Type.Object({
   hubKey: Type.Object({ kid: fingerprint(), serial: count(1) }),
   fleetAddress: networkAddress(),
   metricsAddress: networkAddress(),
+  /** Where operators with tokens are listened for; absent where there is the socket alone. */
+  operatorsAddress: Type.Optional(networkAddress()),
   checks: Type.Array(Type.Object({ name: word(), ok: Type.Boolean(), detail: sentence() })),
 });
 export type HubStatusAnswer = Static<typeof hubStatusAnswer>;

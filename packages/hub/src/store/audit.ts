@@ -42,8 +42,36 @@ export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
     .execute();
 }
 
-export async function listAudit(db: Db, after: number, limit: number): Promise<AuditRecord[]> {
-  const rows = await db.selectFrom('audit').selectAll().where('seq', '>', after).orderBy('seq').limit(limit).execute();
+/** What to list; a record that fits every part is listed. */
+export interface AuditFilter {
+  readonly actor?: string | undefined;
+  /** An action, or its first word: `pin` is every action on pins. */
+  readonly action?: string | undefined;
+  readonly target?: string | undefined;
+  readonly sinceMs?: number | undefined;
+  readonly outcome?: string | undefined;
+}
+
+/** Filtered where the records are, so that a page is full and the cursor goes on from what was listed. */
+export async function listAudit(
+  db: Db,
+  after: number,
+  limit: number,
+  filter: AuditFilter = {},
+): Promise<AuditRecord[]> {
+  const { actor, action, target, sinceMs, outcome } = filter;
+  let query = db.selectFrom('audit').selectAll().where('seq', '>', after);
+  if (actor !== undefined) query = query.where('actor_id', '=', actor);
+  if (target !== undefined) query = query.where('target', '=', target);
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome);
+  if (sinceMs !== undefined) query = query.where('at', '>=', sinceMs);
+  if (action !== undefined) {
+    // No LIKE: an underscore would stand for any character. `/` is what follows `.` in ASCII.
+    query = query.where((e) =>
+      e.or([e('action', '=', action), e.and([e('action', '>=', `${action}.`), e('action', '<', `${action}/`)])]),
+    );
+  }
+  const rows = await query.orderBy('seq').limit(limit).execute();
   return rows.map((row) => ({
     seq: row.seq,
     at: new Date(row.at).toISOString(),

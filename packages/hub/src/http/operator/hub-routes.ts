@@ -1,5 +1,6 @@
 /** The hub itself: status, readiness, audit, operators. */
 import { limits } from '@rollcall/core/limits';
+import { parseInstant } from '@rollcall/core/time';
 import { createOpenApi, routes } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
 import type { HubStatus } from '../../hub-status.ts';
@@ -16,7 +17,10 @@ export function registerHubRoutes(on: OperatorRegister, hub: Hub, checks: SelfCh
   on(routes.openApi, async () => document);
   on(routes.readiness, async () => showReadiness(hub, await checks()));
   on(routes.listAudit, async ({ query }) => ({
-    records: await listAudit(hub.db, Number(query.after ?? 0), pageOf(query.limit)),
+    records: await listAudit(hub.db, Number(query.after ?? 0), pageOf(query.limit), {
+      ...query,
+      sinceMs: query.since === undefined ? undefined : parseInstant(query.since),
+    }),
   }));
   on(routes.listOperators, async () => ({ operators: (await listOperators(hub.db, hub.vault)).map(toOperatorRow) }));
   on(routes.addOperator, async ({ body, actor }) => addOperator(hub, body.name, body.role, actor));
