@@ -18,6 +18,7 @@ export const PINNED: string = 'a1b2c3d4'.repeat(8);
 export const NEW: string = '9f8e7d6c'.repeat(8);
 /** The longest id that looks like one. */
 export const LONG_ID = 'build-runner-eu-1b-rack42-unit07';
+export const OPERATOR_TOKEN = `rco_${'Ab0_'.repeat(12)}`;
 export const TOKEN: string = `rce_${'Ab0_-'.repeat(60)}`;
 
 export const hubStatus: HubStatusAnswer = {

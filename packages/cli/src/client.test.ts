@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hubStatus } from './answers.fixture.ts';
 import type { Answer } from './fake-operator.fixture.ts';
-import { resolveOperatorSocket } from './hub-address.ts';
+import { resolveHubAddress } from './hub-address.ts';
 import { systemError, transcript } from './transcript.fixture.ts';
 
 function withDirectory<T>(act: (dir: string) => Promise<T>): Promise<T> {
@@ -25,7 +25,16 @@ describe('where the hub is', () => {
     [{ dir: '/' }, {}, '//operator.sock'],
     [{ hub: `unix:/${'x'.repeat(106)}` }, {}, `/${'x'.repeat(106)}`],
   ])('%j with %j is %s', (options, env, path) => {
-    expect(resolveOperatorSocket(options, env)).toBe(path);
+    expect(resolveHubAddress(options, env)).toEqual({ kind: 'socket', path });
+  });
+
+  it.each([
+    [{ hub: 'https://hub:7445' }, 'hub', 7445],
+    [{ hub: 'https://10.0.0.5' }, '10.0.0.5', 443],
+    [{ hub: 'https://[::1]:7445/' }, '::1', 7445],
+  ])('%j is TLS to %s, port %d', (options, host, port) => {
+    expect(resolveHubAddress(options, {})).toEqual({ kind: 'tls', host, port });
+    expect(resolveHubAddress({}, { ROLLCALL_HUB: options.hub })).toEqual({ kind: 'tls', host, port });
   });
 
   it.each([
@@ -35,10 +44,15 @@ describe('where the hub is', () => {
     [{ hub: 'unix:/a\0b' }, 'usage'],
     [{ hub: `unix:/${'x'.repeat(107)}` }, 'usage'],
     [{ hub: 'unix:/a', dir: '/b' }, 'usage'],
-    [{ hub: 'https://hub:7443' }, 'hub_address_unsupported'],
+    [{ hub: 'http://hub:7443' }, 'hub_address_unsupported'],
     [{ hub: 'HTTP://hub' }, 'hub_address_unsupported'],
+    [{ hub: 'https://' }, 'usage'],
+    [{ hub: 'https://hub:7443/v1' }, 'usage'],
+    [{ hub: 'https://ada@hub:7443' }, 'usage'],
+    [{ hub: 'https://hub:7443/?a' }, 'usage'],
+    [{ hub: 'https://hub:99999' }, 'usage'],
   ])('%j is refused: %s', (options, code) => {
-    expect(() => resolveOperatorSocket(options, {})).toThrow(expect.objectContaining({ code }));
+    expect(() => resolveHubAddress(options, {})).toThrow(expect.objectContaining({ code }));
   });
 });
 
@@ -149,7 +163,7 @@ describe('a refusal', () => {
     const run = await transcript(words, {
       answers: { addHost: { raw: '{"error":"node token invalid"}', status: 401 } },
     });
-    expect(run).toMatchObject({ exit: 1, json: { error: { code: 'hub_refused', details: { status: 401 } } } });
+    expect(run).toMatchObject({ exit: 1, json: { error: { code: 'operator_refused' } } });
   });
 
   it('cannot write on the terminal what a terminal obeys', async () => {

@@ -1,11 +1,11 @@
-/** The operator's side of the API: one typed call for every route of the table in wire, over the hub's Unix socket. */
+/** The operator's side of the API: one typed call for every route of the table in wire, over the hub's Unix socket or over TLS. */
 import { type ErrorCode, type ErrorDetails, errorTable, RollcallError } from '@rollcall/core/errors';
 import { type JsonValue, parseJson } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import type { Clock } from '@rollcall/core/ports';
 import type { AnswerOf, BodyOf, Problem, QueryOf, Route } from '@rollcall/wire';
 import { describeConnectFailure } from './connect-failure.ts';
-import type { SendRequest, SocketAnswer } from './ports.ts';
+import type { HubAddress, SendRequest, SocketAnswer } from './ports.ts';
 import { usageError } from './usage-error.ts';
 
 export interface CallOptions<R extends Route> {
@@ -15,13 +15,18 @@ export interface CallOptions<R extends Route> {
 }
 
 export interface HubClient {
-  readonly socketPath: string;
   /** Throws the hub's refusal under its own code, or `hub_unreachable`, `hub_no_answer`, `hub_answer_unusable`. */
   call<R extends Route>(route: R, options?: CallOptions<R>): Promise<AnswerOf<R>>;
 }
 
+export interface HubConnection {
+  readonly to: HubAddress;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 export interface HubClientParts {
-  readonly socketPath: string;
+  /** Settled with the first call, since over TCP files have to be read for it. */
+  readonly connection: () => Promise<HubConnection>;
   /** Declared to the hub, which writes it down as such: a Unix socket has no credential of its own in Node. */
   readonly actor: string;
   readonly version: string;
@@ -31,7 +36,6 @@ export interface HubClientParts {
 
 export function createHubClient(parts: HubClientParts): HubClient {
   return {
-    socketPath: parts.socketPath,
     async call(route, options = {}) {
       const answer = await exchange(parts, route, options);
       const json = parseAnswer(answer);
@@ -47,17 +51,19 @@ async function exchange<R extends Route>(
   options: CallOptions<R>,
 ): Promise<SocketAnswer> {
   const body = options.body === undefined ? undefined : JSON.stringify(options.body);
+  const { to, headers } = await parts.connection();
   const deadline = new AbortController();
   const cancel = parts.clock.after(limits.operatorCallMs, () => deadline.abort());
   try {
     return await parts.send({
-      socketPath: parts.socketPath,
+      to,
       method: route.method,
       path: fillPath(route.path, options.params ?? {}) + fillQuery(options.query),
       headers: {
         accept: 'application/json, application/problem+json',
         'user-agent': `rollcall/${parts.version}`,
         'x-rollcall-actor': asHeader(parts.actor),
+        ...headers,
         ...(body === undefined
           ? {}
           : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }),
@@ -67,7 +73,7 @@ async function exchange<R extends Route>(
       signal: deadline.signal,
     });
   } catch (error) {
-    throw describeConnectFailure(error, parts.socketPath, route.method !== 'GET');
+    throw describeConnectFailure(error, to, route.method !== 'GET');
   } finally {
     cancel();
   }
@@ -107,6 +113,8 @@ function checkedAnswer<R extends Route>(route: R, json: JsonValue): AnswerOf<R> 
 
 /** The hub's own words travel as the cause (`RemoteRefusal`): it knows more about this occurrence than the table. */
 function refusal(status: number, json: JsonValue): RollcallError {
+  // The constant answer of a failed authentication tells nothing else (I13).
+  if (status === 401) return new RollcallError('operator_refused');
   if (!isRecord(json) || typeof json['code'] !== 'string') return new RollcallError('hub_refused', { status });
   const problem = json as unknown as Problem;
   const known = Object.hasOwn(errorTable, problem.code);

@@ -54,11 +54,21 @@ function headline(failure: Failure, view: View): string {
 }
 
 function detailFields(failure: Failure, view: View): (readonly [string, Cell])[] {
-  return Object.entries(failure.details).map(([name, value]) =>
-    typeof value === 'number' && name.endsWith('Ms')
-      ? [printable(name.slice(0, -'Ms'.length)), timeText(value, view.nowMs)]
-      : [printable(name), asText(value)],
-  );
+  return Object.entries(failure.details).flatMap(([name, value]): (readonly [string, Cell])[] => {
+    if (name === 'problems' && Array.isArray(value)) return problemFields(value as readonly string[]);
+    return typeof value === 'number' && name.endsWith('Ms')
+      ? [[printable(name.slice(0, -'Ms'.length)), timeText(value, view.nowMs)]]
+      : [[printable(name), asText(value)]];
+  });
+}
+
+/** Sentences, each with its place: one to a line. */
+function problemFields(problems: readonly string[]): (readonly [string, Cell])[] {
+  const shown = problems
+    .slice(0, limits.outputListRows)
+    .map((problem, at) => [at === 0 ? 'problems' : '', problem] as const);
+  const more = problems.length - shown.length;
+  return more > 0 ? [...shown, ['', `… and ${more} more; --json has all`]] : shown;
 }
 
 /** A few names are read; a list of hundreds is for --json. */

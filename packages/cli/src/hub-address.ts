@@ -12,31 +12,47 @@ export interface HubAddressOptions {
   readonly dir?: string | undefined;
 }
 
-/** Path of the operator's socket. Throws `usage` and `hub_address_unsupported`. */
-export function resolveOperatorSocket(
+export type GivenAddress =
+  | { readonly kind: 'socket'; readonly path: string }
+  | { readonly kind: 'tls'; readonly host: string; readonly port: number };
+
+/** Throws `usage` and `hub_address_unsupported`. */
+export function resolveHubAddress(
   options: HubAddressOptions,
   env: Readonly<Record<string, string | undefined>>,
-): string {
+): GivenAddress {
   if (options.dir !== undefined) {
     if (options.hub !== undefined) throw usageError('--dir and --hub both say where the hub is', 'Give one of them.');
-    return checkedLength(`${options.dir.replace(/(?<=.)\/+$/, '')}/operator.sock`);
+    return { kind: 'socket', path: checkedLength(`${options.dir.replace(/(?<=.)\/+$/, '')}/operator.sock`) };
   }
   const address = options.hub ?? (env['ROLLCALL_HUB'] || `unix:${DEFAULT_OPERATOR_SOCKET}`);
-  return checkedLength(parseUnixAddress(address));
+  return /^https?:/i.test(address)
+    ? parseUrl(address)
+    : { kind: 'socket', path: checkedLength(parseUnixAddress(address)) };
+}
+
+/** `https://HOST:PORT`, and nothing beside it: a path or a user would be dropped without a word. */
+function parseUrl(address: string): GivenAddress {
+  if (/^http:/i.test(address)) throw new RollcallError('hub_address_unsupported');
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isPlain = url !== undefined && url.username === '' && url.password === '' && url.pathname === '/';
+  if (!isPlain || /[?#\s]/.test(address)) throw notUnderstood();
+  return { kind: 'tls', host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 443 : Number(url.port) };
 }
 
 function parseUnixAddress(address: string): string {
-  if (/^https?:\/\//i.test(address)) throw new RollcallError('hub_address_unsupported');
   const path = address.startsWith('unix:') ? address.slice('unix:'.length) : '';
   // `unix:///run/x` is how curl and others write it.
   const plain = path.replace(/^\/\/(?=\/)/, '');
-  if (plain === '' || plain.includes('\0')) {
-    throw usageError(
-      'the address of the hub is not understood',
-      `Write --hub unix:PATH, for example unix:${DEFAULT_OPERATOR_SOCKET}.`,
-    );
-  }
+  if (plain === '' || plain.includes('\0')) throw notUnderstood();
   return plain;
+}
+
+function notUnderstood(): RollcallError {
+  return usageError(
+    'the address of the hub is not understood',
+    `Write --hub unix:PATH, for example unix:${DEFAULT_OPERATOR_SOCKET}, or --hub https://HOST:PORT.`,
+  );
 }
 
 /** The system would cut a longer path, or refuse it with an error that names no reason (unix(7)). */

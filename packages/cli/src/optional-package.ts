@@ -28,6 +28,7 @@ export interface HubPackage {
     readonly verifyWindowMs?: number | undefined;
     readonly firstUseMinAgeMs?: number | undefined;
     readonly metrics?: string | undefined;
+    readonly operators?: string | undefined;
     readonly logLevel?: LogLevel | undefined;
   }): Promise<void>;
 }

@@ -24,8 +24,19 @@ export interface InputFiles {
   stat(path: string): Promise<FileStat>;
 }
 
+/** Where a hub listens for operators. Over TLS it is known by its key alone, which the hub-root file names. */
+export type HubAddress =
+  | { readonly kind: 'socket'; readonly path: string }
+  | {
+      readonly kind: 'tls';
+      readonly host: string;
+      readonly port: number;
+      /** SHA-256 of each SubjectPublicKeyInfo that the hub may show. */
+      readonly spki: readonly Uint8Array[];
+    };
+
 export interface SocketRequest {
-  readonly socketPath: string;
+  readonly to: HubAddress;
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +52,10 @@ export interface SocketAnswer {
   readonly body: Uint8Array;
 }
 
-/** Rejects with the system's error, `code` included; `EFBIG` for an answer above `maxBytes`. */
+/**
+ * Rejects with the system's error, `code` included; `EFBIG` for an answer above `maxBytes`; `hub_untrusted` before a byte of
+ * the request has left, where the peer is not the hub.
+ */
 export type SendRequest = (request: SocketRequest) => Promise<SocketAnswer>;
 
 export interface Io {

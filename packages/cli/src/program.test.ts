@@ -21,6 +21,17 @@ const answers: Answers = {
   listHosts: { hosts: given.hosts },
   addHost: { host: given.LONG_ID, life: 1, token: given.TOKEN, expiresAt: at(3_600) },
   showHost: given.shownHost,
+  importHosts: {
+    rows: [
+      { host: 'agent-1', outcome: 'would_add' },
+      { host: given.LONG_ID, outcome: 'would_add' },
+    ],
+    added: 0,
+    refused: 0,
+  },
+  suspendHost: { ...change, status: 'suspended' },
+  resumeHost: { ...change, status: 'active' },
+  unbanHost: change,
   reenrolHost: { host: given.LONG_ID, life: 2, token: given.TOKEN, expiresAt: at(3_600) },
   evictHost: change,
   removeHost: { ...change, status: 'removed' },
@@ -43,6 +54,14 @@ const answers: Answers = {
   showRotation: given.leaked,
   advanceRotation: given.openGate,
   retireRotation: given.done,
+  pauseRotation: given.leaked,
+  resumeRotation: given.rolling,
+  leaveRotation: given.leaked,
+  cutRotation: given.leaked,
+  listOperators: { operators: [{ name: 'ada', role: 'admin', addedAt: at(-9_000) }] },
+  addOperator: { name: 'ada', role: 'admin', token: given.OPERATOR_TOKEN },
+  removeOperator: { name: 'ada', role: 'admin', addedAt: at(-9_000) },
+  rotateOperatorToken: { name: 'ada', role: 'admin', token: given.OPERATOR_TOKEN },
   listAudit: { records: given.auditRecords(1, 3) },
 };
 
@@ -56,6 +75,10 @@ const runs: readonly [string, RouteName, number][] = [
   ['host reenrol agent-7', 'reenrolHost', 0],
   ['host evict agent-7 --yes', 'evictHost', 0],
   ['host remove agent-7 --yes', 'removeHost', 0],
+  ['host import /fleet.csv --existing', 'importHosts', 0],
+  ['host suspend agent-7', 'suspendHost', 0],
+  ['host resume agent-7', 'resumeHost', 0],
+  ['host unban agent-7', 'unbanHost', 0],
   ['pin list', 'listPins', 0],
   ['pin show agent-7', 'showPin', 0],
   ['pin exposure', 'exposure', 0],
@@ -66,52 +89,72 @@ const runs: readonly [string, RouteName, number][] = [
   ['secret create master', 'createSecret', 0],
   ['secret import master --file -', 'createSecret', 0],
   ['secret list', 'listSecrets', 0],
+  ['secret show master', 'listSecrets', 0],
+  ['secret versions master', 'listSecrets', 0],
   ['rotation start master --reason leak --narrow-by 2h --leave agent-9', 'startRotation', 0],
   ['rotation list', 'listRotations', 0],
   ['rotation status', 'showRotation', 0],
   ['rotation watch --until rolling', 'showRotation', 0],
   ['rotation advance', 'advanceRotation', 0],
   ['rotation retire --yes', 'retireRotation', 0],
+  ['rotation pause --reason freeze', 'pauseRotation', 0],
+  ['rotation resume', 'resumeRotation', 0],
+  ['rotation leave master agent-9 --reason gone', 'leaveRotation', 0],
+  ['rotation cut --until 10m --leave agent-9 --yes', 'cutRotation', 0],
+  ['operator add ada --role admin', 'addOperator', 0],
+  ['operator list', 'listOperators', 0],
+  ['operator remove ada --yes', 'removeOperator', 0],
+  ['operator rotate-token ada', 'rotateOperatorToken', 0],
   ['audit list', 'listAudit', 0],
+  ['audit list --action pin --since 24h --outcome refused', 'listAudit', 0],
 ];
 
 const stdin = 'm'.repeat(48);
+const files = { '/fleet.csv': { text: `host,reach,address\nagent-1,push,10.0.0.1:7444\n${given.LONG_ID},,\n` } };
+
+/** Documents that are a part of the answer. */
+const parts: Readonly<Record<string, unknown>> = {
+  'secret show master': given.secret,
+  'secret versions master': { versions: given.secret.versions },
+};
 
 describe.each(runs)('rollcall %s', (line, route, exit) => {
   const words = line.split(' ');
 
   it('asks what it is named for, and says who asks', async () => {
-    const run = await transcript(words, { answers, stdin });
+    const run = await transcript(words, { answers, stdin, files });
     expect(run).toMatchObject({ exit, asked: [{ route }] });
     expect(run.asked[0]?.headers).toMatchObject({ 'x-rollcall-actor': 'ada' });
   });
 
   it('fits 80 columns, in plain text', async () => {
-    const { stdout, stderr } = await transcript(words, { answers, stdin });
-    const lines = `${stdout}${stderr}`.split('\n').filter((each) => each !== given.TOKEN);
+    const { stdout, stderr } = await transcript(words, { answers, stdin, files });
+    const lines = `${stdout}${stderr}`
+      .split('\n')
+      .filter((each) => each !== given.TOKEN && each !== given.OPERATOR_TOKEN);
     expect(lines.filter((each) => [...each].length > 80)).toEqual([]);
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     expect(stdout.trim()).not.toBe('');
   });
 
   it('fits 80 columns on a terminal too, in colour', async () => {
-    const { stdout } = await transcript(words, { answers, stdin, terminal: [] });
+    const { stdout } = await transcript(words, { answers, stdin, files, terminal: [] });
     const shown = stdout
       .replace(/\u001b\[\d+m/g, '')
       .split('\n')
-      .filter((each) => each !== given.TOKEN);
+      .filter((each) => each !== given.TOKEN && each !== given.OPERATOR_TOKEN);
     expect(shown.filter((each) => [...each].length > 80)).toEqual([]);
   });
 
   it('prints the answer whole, as the one document of --json', async () => {
-    const run = await transcript([...words, '--json'], { answers, stdin });
-    expect(run).toMatchObject({ exit, json: answers[route] });
-    const first = await transcript(['--json', ...words], { answers, stdin });
+    const run = await transcript([...words, '--json'], { answers, stdin, files });
+    expect(run).toMatchObject({ exit, json: parts[line] ?? answers[route] });
+    const first = await transcript(['--json', ...words], { answers, stdin, files });
     expect(first.stdout).toBe(run.stdout);
   });
 
   it('says nothing but errors on standard error with --quiet', async () => {
-    const { stderr } = await transcript([...words, '--quiet'], { answers, stdin });
+    const { stderr } = await transcript([...words, '--quiet'], { answers, stdin, files });
     expect(stderr).toBe('');
   });
 
@@ -124,12 +167,12 @@ describe.each(runs)('rollcall %s', (line, route, exit) => {
       details: { store: 'pins' },
     };
     const refused = { [route]: { refusal } } as Answers;
-    const run = await transcript(words, { answers: refused, stdin });
+    const run = await transcript(words, { answers: refused, stdin, files });
     expect(run).toMatchObject({ exit: 1, stdout: '' });
     expect(run.stderr).toContain(
       'unavailable: The hub cannot answer.\n  store  pins\n  hint   Wait for the database.\n',
     );
-    const json = await transcript([...words, '--json'], { answers: refused, stdin });
+    const json = await transcript([...words, '--json'], { answers: refused, stdin, files });
     expect(json).toMatchObject({
       exit: 1,
       json: {
@@ -238,7 +281,7 @@ describe('a command line that does not fit together', () => {
     ['pin accept-first-use on --until tomorrow --exposed 1', 'malformed_time'],
     ['host add a --token-life 0s', 'malformed_time'],
     ['rotation watch --timeout latest', 'malformed_time'],
-    ['host list --hub https://hub:7443', 'hub_address_unsupported'],
+    ['host list --hub http://hub:7443', 'hub_address_unsupported'],
   ])('rollcall %s is %s', async (line, code) => {
     const words = line.replace('show -x-', 'show -- -x-').split(' ');
     const run = await transcript(words.includes('--') ? ['--json', ...words] : [...words, '--json'], { answers });

@@ -43,8 +43,9 @@ export function createProgram(
     .version(io.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show how a command is used')
     .option('--json', 'print one JSON document on standard output, and nothing else')
-    .option('--hub <address>', 'where the hub is: unix:PATH (or ROLLCALL_HUB)')
-    .option('--token-file <file>', 'operator token, for hubs over TCP (not in this release)')
+    .option('--hub <address>', 'where the hub is: unix:PATH or https://HOST:PORT')
+    .option('--token-file <file>', 'operator token, for a hub over TCP')
+    .option('--hub-root-file <file>', 'what a hub over TCP is known by')
     .option('--no-color', 'no colour (or NO_COLOR)')
     .option('--quiet', 'no progress on standard error')
     .exitOverride()
@@ -64,7 +65,7 @@ export function createProgram(
     })
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 failed, 2 usage or configuration, 3 blocked or not ready.\nStart with: rollcall demo --once',
+      '\nAlso ROLLCALL_HUB, ROLLCALL_TOKEN_FILE, ROLLCALL_HUB_ROOT_FILE and NO_COLOR.\nExit codes: 0 done, 1 failed, 2 usage or configuration, 3 blocked or not ready.\nStart with: rollcall demo --once',
     );
   for (const noun of nouns) {
     const parent = program.command(noun.name).summary(noun.summary).description(`${noun.summary}.`);

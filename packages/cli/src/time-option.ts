@@ -2,9 +2,17 @@
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { encodeTime, parseDuration, parseTime } from '@rollcall/core/time';
 
-/** RFC 3339 in UTC for the wire. A duration counts from now on this machine, which is the hub's: the socket is local. */
+/** RFC 3339 in UTC for the wire. A duration counts from `nowMs`, which is the hub's: windows open and close on its clock (I7). */
 export function timeOption(option: string, text: string, nowMs: number): string {
   return named(option, () => encodeTime(parseTime(text, nowMs)));
+}
+
+/** The same for what lies behind: a duration counts back. */
+export function pastOption(option: string, text: string, nowMs: number): string {
+  return named(option, () => {
+    const isSpan = /^\d+(?:ms|s|m|h|d)$/.test(text);
+    return encodeTime(isSpan ? Math.max(0, nowMs - parseDuration(text)) : parseTime(text, nowMs));
+  });
 }
 
 /** Milliseconds, at least one. */

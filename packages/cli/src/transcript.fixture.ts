@@ -1,5 +1,5 @@
 /** Runs the whole command line in this process, and keeps what it wrote and how it ended. */
-import { sendOverSocket } from './adapters/send-over-socket.ts';
+import { sendToHub } from './adapters/send-to-hub.ts';
 import { type Answers, type Asked, startFakeOperator } from './fake-operator.fixture.ts';
 import type { Io } from './ports.ts';
 import { runProgram } from './program.ts';
@@ -97,7 +97,7 @@ function createIo(given: Given, socketPath: string, written: { stdout: string; s
         return { kind: 'file', mode, uid: 0, size: text.length };
       },
     },
-    send: given.send ?? sendOverSocket,
+    send: given.send ?? sendToHub,
     parts: {
       '@rollcall/hub': () => missing('@rollcall/hub'),
       '@rollcall/agent': () => missing('@rollcall/agent'),

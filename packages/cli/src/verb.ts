@@ -11,6 +11,7 @@ export interface GlobalOptions {
   readonly json?: boolean;
   readonly hub?: string;
   readonly tokenFile?: string;
+  readonly hubRootFile?: string;
   readonly color?: boolean;
   readonly quiet?: boolean;
 }
@@ -21,6 +22,8 @@ export interface Context {
   /** How standard output is looked at. */
   readonly view: View;
   readonly hub: (where?: { readonly dir?: string | undefined }) => HubClient;
+  /** The hub's clock, from which durations count: this machine's over its socket, asked for over TCP. */
+  readonly hubTimeMs: () => Promise<number>;
   /** A line on standard error about what goes on; nothing with --quiet. */
   readonly progress: (line: string) => void;
   /** Returns when the person, or --yes, said so; throws otherwise. */

@@ -7,7 +7,7 @@ import type { Io, OutputStream } from '../ports.ts';
 import { CLI_VERSION } from '../version.ts';
 import { nodeClock } from './node-clock.ts';
 import { nodeFiles } from './node-files.ts';
-import { sendOverSocket } from './send-over-socket.ts';
+import { sendToHub } from './send-to-hub.ts';
 
 export function createNodeIo(process: NodeJS.Process, parts: Parts): Io {
   return {
@@ -23,7 +23,7 @@ export function createNodeIo(process: NodeJS.Process, parts: Parts): Io {
     version: CLI_VERSION,
     clock: nodeClock,
     files: nodeFiles,
-    send: sendOverSocket,
+    send: sendToHub,
     parts,
   };
 }

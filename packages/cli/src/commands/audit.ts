@@ -1,39 +1,57 @@
 /** `rollcall audit`: what changed trust or state, who did it, and how it came out. */
 import { limits } from '@rollcall/core/limits';
-import { type AuditRecord, routes } from '@rollcall/wire';
+import { type AuditQuery, type AuditRecord, routes } from '@rollcall/wire';
 import type { HubClient } from '../client.ts';
 import { formatClock } from '../output/age.ts';
 import { fingerprintStart, indented, type View } from '../output/page.ts';
 import { formatTable } from '../output/table.ts';
+import { pastOption } from '../time-option.ts';
 import { usageError } from '../usage-error.ts';
-import { defineVerb, type Noun } from '../verb.ts';
+import { type Context, defineVerb, type Noun } from '../verb.ts';
 
 interface ListOptions {
   readonly after?: string;
   readonly limit?: string;
   readonly last?: string;
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
+  readonly since?: string;
+  readonly outcome?: 'done' | 'refused';
 }
+
+/** Of the query, what chooses records. */
+type Filter = Omit<AuditQuery, 'after' | 'limit'>;
 
 const list = defineVerb<ListOptions>({
   usage: 'list',
   summary: 'Show audit records, oldest first',
-  examples: ['rollcall audit list --last 20', 'rollcall audit list --after 1200 --json'],
+  examples: [
+    'rollcall audit list --last 20',
+    'rollcall audit list --action pin --since 24h',
+    'rollcall audit list --target agent-7 --outcome refused --json',
+  ],
   options: [
     { flags: '--after <seq>', description: 'only records after this number' },
     { flags: '--limit <n>', description: `at most so many, from there on (default ${limits.auditListRecords})` },
     { flags: '--last <n>', description: 'only the newest' },
+    { flags: '--actor <id>', description: 'only what this host or operator did' },
+    { flags: '--action <word>', description: 'only this action; `pin` for all on pins' },
+    { flags: '--target <id>', description: 'only what was done to this' },
+    { flags: '--since <time>', description: 'only from then on; a duration counts back from now' },
+    { flags: '--outcome <word>', description: 'only what came out so', choices: ['done', 'refused'] },
   ],
   run: async (context, _args, options) => {
     const after = wholeNumber('--after', options.after ?? '0', 0);
     const limit = wholeNumber('--limit', options.limit ?? String(limits.auditListRecords), 1);
     const last = options.last === undefined ? undefined : wholeNumber('--last', options.last, 1);
     if (last !== undefined && options.limit !== undefined) throw usageError('--last and --limit exclude each other');
-    const records = await readRecords(
-      context.hub(),
+    const filter = await readFilter(context, options);
+    const records = await readRecords(context.hub(), filter, {
       after,
-      last === undefined ? limit : Number.POSITIVE_INFINITY,
+      limit: last === undefined ? limit : Number.POSITIVE_INFINITY,
       last,
-    );
+    });
     const isCut = last === undefined && records.length === limit;
     if (isCut) context.progress(`note: ${limit} records shown; the rest begins with --after ${records.at(-1)?.seq}`);
     return { json: { records }, text: formatRecords(records, context.view) };
@@ -46,18 +64,30 @@ export const auditNoun: Noun = {
   verbs: [list],
 };
 
+async function readFilter(context: Context, options: ListOptions): Promise<Filter> {
+  const { actor, action, target, since, outcome } = options;
+  if (action !== undefined && !/^[a-z0-9_.]{1,64}$/.test(action))
+    throw usageError('--action takes an action such as pin.taken, or its first word', 'See `rollcall audit list`.');
+  return {
+    ...(actor === undefined ? {} : { actor }),
+    ...(action === undefined ? {} : { action }),
+    ...(target === undefined ? {} : { target }),
+    ...(since === undefined ? {} : { since: pastOption('--since', since, await context.hubTimeMs()) }),
+    ...(outcome === undefined ? {} : { outcome }),
+  };
+}
+
 /** Page by page, so that no answer grows with the log; of `--last N` only so many are kept. */
 async function readRecords(
   hub: HubClient,
-  after: number,
-  limit: number,
-  last: number | undefined,
+  filter: Filter,
+  { after, limit, last }: { readonly after: number; readonly limit: number; readonly last: number | undefined },
 ): Promise<AuditRecord[]> {
   let records: AuditRecord[] = [];
   for (let cursor = after; records.length < limit; ) {
     const pageLimit = Math.min(limits.auditPageRecords, limit - records.length);
     const { records: page } = await hub.call(routes.listAudit, {
-      query: { after: String(cursor), limit: String(pageLimit) },
+      query: { after: String(cursor), limit: String(pageLimit), ...filter },
     });
     const newest = page.at(-1)?.seq;
     if (newest === undefined || newest <= cursor) break;

@@ -7,6 +7,7 @@ import { type View, wrap } from '../output/page.ts';
 import { durationOption } from '../time-option.ts';
 import { usageError } from '../usage-error.ts';
 import { defineVerb, type Noun, yesOption } from '../verb.ts';
+import { importHosts } from './host-import.ts';
 
 interface AddOptions {
   readonly reach?: 'push' | 'pull';
@@ -124,10 +125,49 @@ const remove = defineVerb<YesOptions>({
   },
 });
 
+const suspend = defineVerb({
+  usage: 'suspend <host>',
+  summary: 'Refuse a host for a while; it keeps its pin and its place on the roll',
+  examples: ['rollcall host suspend agent-7'],
+  run: async (context, [id]) => {
+    const host = parseHostId(id);
+    const answer = await context.hub().call(routes.suspendHost, { params: { host } });
+    return {
+      json: answer,
+      text: [
+        `${host} is suspended: everything it sends is refused.`,
+        `To let it in again: rollcall host resume ${host}`,
+      ],
+    };
+  },
+});
+
+const resume = defineVerb({
+  usage: 'resume <host>',
+  summary: 'Let a suspended host in again, with what is assigned to it now',
+  examples: ['rollcall host resume agent-7'],
+  run: async (context, [id]) => {
+    const host = parseHostId(id);
+    const answer = await context.hub().call(routes.resumeHost, { params: { host } });
+    return { json: answer, text: [`${host} is active again.`] };
+  },
+});
+
+const unban = defineVerb({
+  usage: 'unban <host>',
+  summary: 'Let an evicted and banned host enrol again; it stays evicted until it does',
+  examples: ['rollcall host unban agent-7'],
+  run: async (context, [id]) => {
+    const host = parseHostId(id);
+    const answer = await context.hub().call(routes.unbanHost, { params: { host } });
+    return { json: answer, text: [`${host} may enrol again: rollcall host reenrol ${host}`] };
+  },
+});
+
 export const hostNoun: Noun = {
   name: 'host',
   summary: 'The roll: every host, whatever its state',
-  verbs: [add, list, show, reenrol, evict, remove],
+  verbs: [add, importHosts, list, show, reenrol, suspend, resume, evict, unban, remove],
 };
 
 function tokenLifeOf(text: string | undefined): { tokenLifeMs?: number } {

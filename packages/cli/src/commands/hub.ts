@@ -21,6 +21,7 @@ interface StartOptions {
   readonly kekFile?: string;
   readonly listen?: string;
   readonly metrics?: string;
+  readonly operators?: string;
   readonly beat?: string;
   readonly verifyWindow?: string;
   readonly firstUseMinAge?: string;
@@ -66,18 +67,24 @@ const start = defineVerb<StartOptions>({
     { flags: '--kek-file <file>', description: 'key-encryption key, where it is not the one that init made' },
     { flags: '--listen <host:port>', description: 'address for hosts, where it is not the one that init was told' },
     { flags: '--metrics <host:port>', description: 'address for Prometheus' },
+    { flags: '--operators <host:port>', description: 'address for operators with tokens; none by default' },
     { flags: '--beat <duration>', description: 'how often hosts are to beat, for example 10s' },
     { flags: '--verify-window <duration>', description: 'how long an old master goes on verifying; 7d by default' },
     { flags: '--first-use-min-age <duration>', description: 'keys seen for less are exposed; 24h by default' },
     { flags: '--log-level <level>', description: 'what to log', choices: ['debug', 'info', 'warn', 'error', 'silent'] },
   ],
-  run: async (context, _args, { dir, kekFile, listen, metrics, beat, verifyWindow, firstUseMinAge, logLevel }) => {
+  run: async (
+    context,
+    _args,
+    { dir, kekFile, listen, metrics, operators, beat, verifyWindow, firstUseMinAge, logLevel },
+  ) => {
     const hub = await loadHub(context.io);
     await hub.runHub({
       dir,
       kekFile,
       listen,
       metrics,
+      operators,
       beatMs: optionalDuration('--beat', beat),
       verifyWindowMs: optionalDuration('--verify-window', verifyWindow),
       firstUseMinAgeMs: optionalDuration('--first-use-min-age', firstUseMinAge),
@@ -177,6 +184,7 @@ function formatStatus(answer: HubStatusAnswer, view: View): string[] {
         ['time', formatClock(answer.time)],
         ['for hosts', answer.fleetAddress],
         ['metrics', answer.metricsAddress],
+        ['operators', answer.operatorsAddress ?? 'over the socket alone'],
         ['trust', answer.hubRoot.trustDomain],
         ['hub key', `serial ${answer.hubKey.serial}`],
         ['', answer.hubKey.kid],

@@ -4,8 +4,18 @@ import { agentNoun } from './agent.ts';
 import { auditNoun } from './audit.ts';
 import { hostNoun } from './host.ts';
 import { hubNoun } from './hub.ts';
+import { operatorNoun } from './operator.ts';
 import { pinNoun } from './pin.ts';
 import { rotationNoun } from './rotation.ts';
 import { secretNoun } from './secret.ts';
 
-export const nouns: readonly Noun[] = [hubNoun, agentNoun, hostNoun, pinNoun, secretNoun, rotationNoun, auditNoun];
+export const nouns: readonly Noun[] = [
+  hubNoun,
+  agentNoun,
+  hostNoun,
+  pinNoun,
+  secretNoun,
+  rotationNoun,
+  operatorNoun,
+  auditNoun,
+];

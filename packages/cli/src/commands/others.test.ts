@@ -35,6 +35,33 @@ describe('rollcall audit list', () => {
     expect(run.asked).toMatchObject([{ path: '/v1/audit?after=10&limit=3' }]);
   });
 
+  it('sends filters with every page, times in UTC, durations counted back', async () => {
+    const words = ['audit', 'list', '--actor', 'ada', '--action', 'pin', '--target', 'agent-7', '--outcome', 'refused'];
+    const { asked } = await transcript([...words, '--since', '24h', '--json'], log(600));
+    expect(asked).toHaveLength(2);
+    for (const { path } of asked) {
+      const query = Object.fromEntries(new URLSearchParams(path.split('?')[1]));
+      expect(query).toMatchObject({
+        actor: 'ada',
+        action: 'pin',
+        target: 'agent-7',
+        outcome: 'refused',
+        since: '2026-11-28T12:00:00.000Z',
+      });
+    }
+    const exact = await transcript(['audit', 'list', '--since', '2026-11-01T00:00:00+02:00'], log(1));
+    expect(exact.asked[0]?.path).toContain('since=2026-10-31T22%3A00%3A00.000Z');
+  });
+
+  it.each([
+    [['--since', 'yesterday'], 'malformed_time'],
+    [['--action', 'pin taken'], 'usage'],
+    [['--outcome', 'perhaps'], 'usage'],
+  ])('asks nothing for %j', async (words, code) => {
+    const run = await transcript(['audit', 'list', ...words, '--json'], log(1));
+    expect(run).toMatchObject({ exit: 2, asked: [], json: { error: { code } } });
+  });
+
   it('keeps the newest of --last', async () => {
     expect(seqs((await transcript(['audit', 'list', '--last', '2', '--json'], log(1_001))).json)).toEqual([
       1_000, 1_001,

@@ -64,7 +64,7 @@ const acceptFirstUse = defineVerb<FirstUseOptions>({
     { flags: '--exposed <n>', description: 'how many exposed hosts you read in `rollcall pin exposure` (with on)' },
   ],
   run: async (context, [mode], options) => {
-    const body = firstUseBody(mode, options, context.view.nowMs);
+    const body = firstUseBody(mode, options, mode === 'on' ? await context.hubTimeMs() : context.view.nowMs);
     const answer = await context.hub().call(routes.acceptFirstUse, { body });
     return { json: answer, text: formatAccepted(answer, context.view) };
   },

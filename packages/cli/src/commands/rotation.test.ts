@@ -42,9 +42,23 @@ describe('rollcall rotation start', () => {
       answers: { startRotation: leaked },
     });
     const text = stdout.replace(/\s+/g, ' ');
-    expect(text).toContain('What a thief of master version 3 can still do: - Nothing of version 4');
-    expect(text).toContain('Until 2026-12-05T12:00:00Z (in 6 d), whatever version 3 derives:');
-    expect(text).toMatch(/command.*heartbeats.*sessions.*invites/);
+    expect(text).toContain(
+      'Until 2026-12-05T12:00:00Z (in 6 d) a thief of master version 3 can still: - command a host',
+    );
+    expect(text).toMatch(/can still:.*command.*heartbeats.*sessions.*terminals.*invites.*single sign-on.*It cannot/);
+    expect(text).toMatch(/It cannot, now or later: - derive anything of version 4.*replace a pin.*certificate/);
+    expect(text).toMatch(/It may, where `rollcall pin confirm` was not done: - hold a pin/);
+  });
+
+  it('gives the same facts to a program', async () => {
+    const { json } = await transcript(['rotation', 'start', 'master', '--reason', 'leak', '--json'], {
+      answers: { startRotation: leaked },
+    });
+    const { thief } = json as { thief: { act: string; verdict: string; untilMs: number | null }[] };
+    expect(thief).toContainEqual(
+      expect.objectContaining({ act: 'heartbeat', verdict: 'can', untilMs: Date.parse(at(6 * 86_400)) }),
+    );
+    expect(thief).toContainEqual(expect.objectContaining({ act: 'replace_pin', verdict: 'cannot', untilMs: null }));
   });
 
   it('does not say so when nothing leaked', async () => {

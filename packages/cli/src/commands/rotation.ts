@@ -1,13 +1,14 @@
 /** `rollcall rotation`: a walk that refuses each step whose evidence is missing. */
-import { errorTable, isRollcallError, type RollcallError } from '@rollcall/core/errors';
 import { parseHostId, parseSecretName } from '@rollcall/core/keys';
 import type { Phase } from '@rollcall/core/rotation';
-import { type RotationStatus, routes, type StartRotationBody } from '@rollcall/wire';
-import { formatGate, formatRotation, formatRotations, formatThief, walk } from '../output/rotation.ts';
+import { routes, type StartRotationBody } from '@rollcall/wire';
+import { formatRotation, formatRotations, walk } from '../output/rotation.ts';
 import { durationOption, timeOption } from '../time-option.ts';
 import { usageError } from '../usage-error.ts';
-import { type Context, defineVerb, type Noun, type Result, yesOption } from '../verb.ts';
+import { defineVerb, type Noun, yesOption } from '../verb.ts';
 import { watchRotation } from '../watch-rotation.ts';
+import { leaveOption, orWhatBlocks, readRotation, withThief } from './rotation-answers.ts';
+import { cut, leave, pause, resume } from './rotation-hold.ts';
 
 interface StartOptions {
   readonly reason?: 'planned' | 'leak';
@@ -25,11 +26,6 @@ interface RetireOptions {
   readonly leave?: readonly string[];
   readonly yes?: boolean;
 }
-
-const leaveOption = {
-  flags: '--leave <host...>',
-  description: 'go on without these hosts; recorded, and shown for ever',
-};
 
 const start = defineVerb<StartOptions>({
   usage: 'start <secret>',
@@ -51,11 +47,11 @@ const start = defineVerb<StartOptions>({
       secret: parseSecretName(name),
       ...(reason === undefined ? {} : { reason }),
       ...(leave === undefined ? {} : { leave: leave.map(parseHostId) }),
-      ...(narrowBy === undefined ? {} : { narrowBy: timeOption('--narrow-by', narrowBy, context.view.nowMs) }),
+      ...(narrowBy === undefined ? {} : { narrowBy: timeOption('--narrow-by', narrowBy, await context.hubTimeMs()) }),
     };
     const status = await context.hub().call(routes.startRotation, { body });
-    const thief = status.rotation.reason === 'leak' ? ['', ...formatThief(status, context.view)] : [];
-    return { json: status, text: [...formatRotation(status, context.view), ...thief] };
+    if (status.rotation.reason !== 'leak') return { json: status, text: formatRotation(status, context.view) };
+    return withThief(context, status, formatRotation(status, context.view));
   },
 });
 
@@ -74,7 +70,7 @@ const status = defineVerb({
   summary: 'Show where a rotation is and what holds it up; ID may be a secret, master when left out',
   examples: ['rollcall rotation status', "rollcall rotation status master --json | jq '.gate.blockers'"],
   run: async (context, [id]) => {
-    const answer = await show(context, id);
+    const answer = await readRotation(context, id);
     return { json: answer, text: formatRotation(answer, context.view) };
   },
 });
@@ -89,7 +85,7 @@ const watch = defineVerb<WatchOptions>({
   ],
   run: (context, [id], { until, timeout }) =>
     watchRotation(context, {
-      read: () => show(context, id),
+      read: () => readRotation(context, id),
       until: until ?? 'done',
       timeoutMs: timeout === undefined ? undefined : durationOption('--timeout', timeout),
     }),
@@ -146,25 +142,5 @@ const retire = defineVerb<RetireOptions>({
 export const rotationNoun: Noun = {
   name: 'rotation',
   summary: 'Rotate a secret so that nobody notices',
-  verbs: [start, list, status, watch, advance, retire],
+  verbs: [start, list, status, watch, advance, pause, resume, leave, cut, retire],
 };
-
-function show(context: Context, id: string | undefined): Promise<RotationStatus> {
-  return context.hub().call(routes.showRotation, { params: { id: id ?? 'master' } });
-}
-
-/** A refusal with exit 3 comes with the rotation as it stands: what is wrong is the output (design 8). */
-async function orWhatBlocks(context: Context, id: string | undefined, act: () => Promise<Result>): Promise<Result> {
-  try {
-    return await act();
-  } catch (error) {
-    if (!isRollcallError(error) || errorTable[error.code].exit !== 3) throw error;
-    return blocked(context, error, await show(context, id).catch(() => undefined));
-  }
-}
-
-function blocked(context: Context, failure: RollcallError, stands: RotationStatus | undefined): Result {
-  if (stands === undefined) throw failure;
-  const text = failure.code === 'gate_closed' ? formatGate(stands, context.view) : formatRotation(stands, context.view);
-  return { json: stands, text, exit: 3, failure };
-}

@@ -1,13 +1,15 @@
 /** `rollcall secret`: values go in, and never come out (I12). */
 import { encodeBase64url } from '@rollcall/core/bytes';
+import { RollcallError } from '@rollcall/core/errors';
 import { parseMasterFile, parsePurpose, parseSecretName } from '@rollcall/core/keys';
 import { type CreateSecretBody, routes, type SecretRow } from '@rollcall/wire';
 import { readSecretFile } from '../input-file.ts';
 import { formatAge, formatInstant } from '../output/age.ts';
-import type { View } from '../output/page.ts';
-import { formatTable } from '../output/table.ts';
+import { countOf, formatFields, type View } from '../output/page.ts';
+import { printable } from '../output/printable.ts';
+import { type Cell, formatTable } from '../output/table.ts';
 import { usageError } from '../usage-error.ts';
-import { defineVerb, type Noun } from '../verb.ts';
+import { type Context, defineVerb, type Noun } from '../verb.ts';
 
 interface ImportOptions {
   readonly file: string;
@@ -64,11 +66,39 @@ const list = defineVerb({
   },
 });
 
+const show = defineVerb({
+  usage: 'show <name>',
+  summary: 'Show what is known of a secret; its value is never shown',
+  examples: ['rollcall secret show master'],
+  run: async (context, [name]) => {
+    const secret = await readSecret(context, name);
+    return { json: secret, text: formatSecret(secret, context.view) };
+  },
+});
+
+const versions = defineVerb({
+  usage: 'versions <name>',
+  summary: 'Show the versions of a secret by number',
+  examples: ['rollcall secret versions master', "rollcall secret versions master --json | jq '.versions[-1].version'"],
+  run: async (context, [name]) => {
+    const secret = await readSecret(context, name);
+    return { json: { versions: secret.versions }, text: formatSecrets([secret], context.view) };
+  },
+});
+
 export const secretNoun: Noun = {
   name: 'secret',
   summary: 'The named values that Rollcall rotates',
-  verbs: [create, importSecret, list],
+  verbs: [create, importSecret, list, show, versions],
 };
+
+async function readSecret(context: Context, text: string | undefined): Promise<SecretRow> {
+  const name = parseSecretName(text);
+  const { secrets } = await context.hub().call(routes.listSecrets);
+  const secret = secrets.find((candidate) => candidate.name === name);
+  if (secret === undefined) throw new RollcallError('secret_unknown', { name });
+  return secret;
+}
 
 /** The engine takes any name; in this release the master alone is driven by it. */
 function masterOnly(name: string | undefined): string {
@@ -105,6 +135,24 @@ function parseScheme(options: ImportOptions): CreateSecretBody['scheme'] {
 function created(done: string, secret: SecretRow): string[] {
   const version = secret.versions.at(-1);
   return [`${secret.name} is ${done}: version ${version?.version ?? 1}, scheme ${version?.scheme ?? 'unknown'}.`];
+}
+
+function formatSecret(secret: SecretRow, view: View): string[] {
+  const current = secret.versions.find(({ state }) => state === 'current');
+  const previous = secret.versions.find(({ state }) => state === 'previous');
+  const destroyed = secret.versions.filter(({ state }) => state === 'destroyed').length;
+  const fields: [string, Cell][] = [
+    ['current', current === undefined ? 'none' : `version ${current.version}, scheme ${current.scheme}`],
+    ['made', formatInstant(current?.createdAt ?? null, view.nowMs)],
+    [
+      'previous',
+      previous === undefined
+        ? 'none'
+        : `version ${previous.version}, verifies until ${formatInstant(previous.verifyUntil, view.nowMs)}`,
+    ],
+    ['destroyed', countOf(destroyed, 'version')],
+  ];
+  return [view.style.bold(printable(secret.name)), ...formatFields(fields, view)];
 }
 
 function formatSecrets(secrets: readonly SecretRow[], view: View): string[] {

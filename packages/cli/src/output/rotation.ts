@@ -1,9 +1,9 @@
-/** Rotations for a person: where it is, what holds it up, what to do next, what a thief can still do. */
+/** Rotations for a person: where it is, what holds it up, what to do next. */
 import { limits } from '@rollcall/core/limits';
 import { type Phase, phases } from '@rollcall/core/rotation';
 import type { BlockerRow, RotationRow, RotationStatus } from '@rollcall/wire';
 import { formatAge, formatClock, formatInstant } from './age.ts';
-import { countOf, formatFields, indented, type View, wrap } from './page.ts';
+import { countOf, formatFields, indented, type View } from './page.ts';
 import { printable } from './printable.ts';
 import { type Cell, formatTable } from './table.ts';
 
@@ -119,30 +119,6 @@ export function formatRotations(rotations: readonly RotationRow[], view: View): 
   return formatTable(columns, rows, view.width);
 }
 
-/** After a leak: rotation starts a clock, it does not close the door (design 5). */
-export function formatThief({ rotation, verifyUntil }: RotationStatus, view: View): string[] {
-  const until =
-    verifyUntil === null ? 'Until the hub says otherwise' : `Until ${formatInstant(verifyUntil, view.nowMs)}`;
-  const points = [
-    `Nothing of version ${rotation.to}: it was drawn afresh, and is sealed to pins that version ${rotation.from} cannot replace.`,
-    `${until}, whatever version ${rotation.from} derives:`,
-  ];
-  const abilities = [
-    `command a host as the hub does: the worst, and the first to end, since each host stops taking these commands when it applies version ${rotation.to}`,
-    'send heartbeats in the name of any host',
-    'forge sessions, terminals, invites and the single sign-on of the fleet',
-  ];
-  return [
-    view.style.warn(`What a thief of ${printable(rotation.secret)} version ${rotation.from} can still do:`),
-    ...points.flatMap((point) => bullet(point, view, 2)),
-    ...abilities.flatMap((ability) => bullet(ability, view, 4)),
-    ...wrap(
-      'Never: pin a host that is invited, replace a pin, or obtain a certificate. Pins that were taken on first use and never confirmed may be the thief’s: see `rollcall pin show HOST`.',
-      view.width,
-    ),
-  ];
-}
-
 /** One line for a log or a pipe. */
 export function formatBrief({ rotation, progress, gate }: RotationStatus): string {
   const { phase } = rotation;
@@ -165,10 +141,4 @@ function formatWindow({ rotation, verifyUntil }: RotationStatus, view: View): st
   if (verifyUntil === null) return `${rotation.from} does not verify`;
   const isOver = Date.parse(verifyUntil) <= view.nowMs;
   return `${rotation.from} ${isOver ? 'stopped verifying' : 'verifies until'} ${isOver ? formatInstant(verifyUntil, view.nowMs) : `${formatClock(verifyUntil)} (${formatAge(verifyUntil, view.nowMs)})`}`;
-}
-
-function bullet(text: string, view: View, indent: number): string[] {
-  return indented(text, view, indent + 2).map((line, at) =>
-    at === 0 ? `${' '.repeat(indent)}- ${line.slice(indent + 2)}` : line,
-  );
 }

@@ -1,0 +1,44 @@
+/** What the verbs of a rotation share: reading it, showing what blocks it, saying what a thief can still do. */
+import { errorTable, isRollcallError, type RollcallError } from '@rollcall/core/errors';
+import { type RotationStatus, routes } from '@rollcall/wire';
+import { formatGate, formatRotation } from '../output/rotation.ts';
+import { formatThief, thiefRows } from '../output/thief.ts';
+import type { Context, Result, VerbOptions } from '../verb.ts';
+
+export const leaveOption: VerbOptions = {
+  flags: '--leave <host...>',
+  description: 'go on without these hosts; recorded, and shown for ever',
+};
+
+/** `id` may be a secret's name: its newest rotation. */
+export function readRotation(context: Context, id: string | undefined): Promise<RotationStatus> {
+  return context.hub().call(routes.showRotation, { params: { id: id ?? 'master' } });
+}
+
+/** A refusal with exit 3 comes with the rotation as it stands: what is wrong is the output (design 8). */
+export async function orWhatBlocks(
+  context: Context,
+  id: string | undefined,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isRollcallError(error) || errorTable[error.code].exit !== 3) throw error;
+    return blocked(context, error, await readRotation(context, id).catch(() => undefined));
+  }
+}
+
+/** After a leak, the answer and its words end with what is still open (design 5). */
+export function withThief({ view }: Context, status: RotationStatus, text: readonly string[]): Result {
+  return {
+    json: { ...status, thief: thiefRows(status, view.nowMs) },
+    text: [...text, '', ...formatThief(status, view)],
+  };
+}
+
+function blocked(context: Context, failure: RollcallError, stands: RotationStatus | undefined): Result {
+  if (stands === undefined) throw failure;
+  const text = failure.code === 'gate_closed' ? formatGate(stands, context.view) : formatRotation(stands, context.view);
+  return { json: stands, text, exit: 3, failure };
+}

@@ -1,0 +1,34 @@
+/** After a leak: what its thief can still do, for a person who has to decide how long that may go on (design 5). */
+import { type LeakRow, whatThiefCanStillDo } from '@rollcall/core/rotation';
+import type { RotationStatus } from '@rollcall/wire';
+import { formatInstant } from './age.ts';
+import { indented, type View } from './page.ts';
+import { printable } from './printable.ts';
+
+/** The facts, for `--json` and for the page. */
+export function thiefRows({ rotation, verifyUntil }: RotationStatus, nowMs: number): readonly LeakRow[] {
+  const verifyUntilMs = verifyUntil === null ? null : Date.parse(verifyUntil);
+  return whatThiefCanStillDo({ from: rotation.from, to: rotation.to, verifyUntilMs, nowMs });
+}
+
+export function formatThief(status: RotationStatus, view: View): string[] {
+  const { rotation, verifyUntil } = status;
+  const rows = thiefRows(status, view.nowMs);
+  const listed = (verdict: LeakRow['verdict']) =>
+    rows.filter((row) => row.verdict === verdict).flatMap(({ text }) => bullet(text, view));
+  const can = listed('can');
+  const secret = `${printable(rotation.secret)} version ${rotation.from}`;
+  return [
+    ...(can.length === 0
+      ? [view.style.good(`The window is closed: nothing of ${secret} verifies any more.`)]
+      : [view.style.warn(`Until ${formatInstant(verifyUntil, view.nowMs)} a thief of ${secret} can still:`), ...can]),
+    'It cannot, now or later:',
+    ...listed('cannot'),
+    'It may, where `rollcall pin confirm` was not done:',
+    ...listed('may'),
+  ];
+}
+
+function bullet(text: string, view: View): string[] {
+  return indented(text, view, 4).map((line, at) => (at === 0 ? `  - ${line.slice(4)}` : line));
+}
