@@ -43,14 +43,15 @@ const cases: readonly Case[] = [
   ['the canary falls silent: another', [onItsWay('a', { fresh: false }), waiting('b')], { canary: 'a' }, 'canary b, switch b'],
   ['the canary was removed: another', [waiting('b')], { canary: 'a' }, 'canary b, switch b'],
   ['the canary was evicted: another', [onItsWay('a', { status: 'evicted' }), waiting('b')], { canary: 'a' }, 'canary b, switch b'],
-  ['the canary refuses: pause', [onItsWay('a', { refusal: 'disk_full' }), waiting('b')], { canary: 'a' }, 'paused by a: disk_full'],
+  ['the canary refuses: another, for a refusal is its own word', [onItsWay('a', { refusal: 'disk_full' }), waiting('b')], { canary: 'a' }, 'canary b, switch b'],
+  ['the only canary refuses: wait for it', [onItsWay('a', { refusal: 'disk_full' }), waiting('b', { fresh: false })], { canary: 'a' }, 'canary a, switch -'],
   ['the refusal of one that was left does not pause', [onItsWay('a', { refusal: 'disk_full' }), waiting('b')], { canary: 'a', left: ['a'] }, 'canary b, switch b'],
   ['a refusal of some earlier step does not pause', [waiting('a', { refusal: 'disk_full' }), waiting('b')], {}, 'canary b, switch b'],
   ['the canary has proven: everyone else, also who cannot hear it now', [rollHost('a'), waiting('b'), waiting('c', { fresh: false }), invitedHost('d')], { canary: 'a' }, 'canary a, switch b c d'],
   ['a silent former canary proves first: everyone else', [rollHost('a', { fresh: false }), onItsWay('b'), waiting('c')], { canary: 'b' }, 'canary b, switch c'],
   ['evicted hosts switch nothing', [rollHost('a'), waiting('b', { status: 'evicted' })], { canary: 'a' }, 'canary a, switch -'],
   ['a joiner is switched, too', [rollHost('a'), onItsWay('b'), waiting('c')], { canary: 'a' }, 'canary a, switch c'],
-  ['a refusal behind the canary pauses, too', [rollHost('a'), onItsWay('b', { refusal: 'disk_full' }), waiting('c')], { canary: 'a' }, 'paused by b: disk_full'],
+  ['a refusal behind the canary holds nobody up', [rollHost('a'), onItsWay('b', { refusal: 'disk_full' }), waiting('c')], { canary: 'a' }, 'canary a, switch c'],
   ['paused: nobody', [rollHost('a'), waiting('b')], { canary: 'a', pausedBecause: 'operator' }, 'canary a, switch -'],
   ['a roll of zero: nobody', [], {}, 'canary -, switch -'],
 ];
@@ -77,6 +78,15 @@ describe('waves by batch', () => {
     const members = [...proven, onItsWay('c', { fresh: false }), waiting('d')];
     expect(summary(plan(members, { canary: 'a' }, 2))).toBe('canary a, switch -');
     expect(summary(plan(members, { canary: 'a', left: ['c'] }, 2))).toBe('canary a, switch d');
+  });
+
+  it('pause at a refusal, of the canary and behind it, and not at one of somebody who was left', () => {
+    const refusing = onItsWay('c', { refusal: 'disk_full' });
+    expect(summary(plan([refusing, waiting('d')], { canary: 'c' }, 1))).toBe('paused by c: disk_full');
+    expect(summary(plan([...proven, refusing, waiting('d')], { canary: 'a' }, 1))).toBe('paused by c: disk_full');
+    expect(summary(plan([...proven, refusing, waiting('d')], { canary: 'a', left: ['c'] }, 1))).toBe(
+      'canary a, switch d',
+    );
   });
 
   it.each([0, -1, Number.NaN])('have members: not %d', (batch) => {

@@ -5,7 +5,11 @@ import { phases, type Rotation } from './phases.ts';
 import { hasProven, lacksNothing, type RollHost } from './roll.ts';
 
 export interface WavePolicy {
-  /** How many switch at a time once the canary has proven. `everyone` for the master: its verifiers hold both. */
+  /**
+   * How many switch at a time once the canary has proven, and a refusal pauses. `everyone` for the master: its verifiers
+   * hold both, a host that refuses harms nobody, and a refusal is a host's own word: a thief with the bearer of one
+   * host must not stop the rotation of all. There another canary goes first, and the gate names the one that refuses.
+   */
   readonly batch: number | 'everyone';
 }
 
@@ -22,7 +26,7 @@ export function planWave(rotation: Rotation, members: readonly RollHost[], polic
   if (!phases[rotation.phase].switches || rotation.pausedBecause !== null) return wait;
 
   const refusing = members.find((host) => isAwaited(rotation, host) && host.switched && host.refusal !== null);
-  if (refusing !== undefined) return { kind: 'paused', member: refusing.id, because: refusing.refusal ?? '' };
+  if (refusing !== undefined && policy.batch !== 'everyone') return { kind: 'paused', member: refusing.id, because: refusing.refusal ?? '' };
 
   if (!members.some((host) => hasProven(host, rotation.to))) return planCanary(rotation, members);
   const waiting = members.filter((host) => !host.switched && !lacksNothing(host)).sort(freshFirst);
