@@ -2,7 +2,7 @@
  * `POST /v1/heartbeat` (design 2, "Data through the house"). When nothing changed, all of it happens in memory; what an
  * answer promises (a pin taken, a step proven) is durable before the answer leaves.
  */
-import { RollcallError } from '@rollcall/core/errors';
+import { errorTable, RollcallError } from '@rollcall/core/errors';
 import { isFresh, nextBeatMs, noteInstance } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
 import type { HubTime } from '@rollcall/core/rotation';
@@ -99,9 +99,14 @@ function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void 
   entry.rung = who.rung;
   entry.version = who.version;
   entry.skewMs = Math.round(Date.parse(body.sentAt) - time.nowMs);
-  for (const { reason } of body.refused) hub.counts.add('delivery_refusals', reason);
+  for (const { reason } of body.refused) hub.counts.add('delivery_refusals', closedWord(reason));
   entry.refused = body.refused;
   entry.dirty = true;
+}
+
+/** What a host says becomes a label only where it is a code of ours: a bearer must not fill the metrics with words. */
+function closedWord(reason: string): string {
+  return Object.hasOwn(errorTable, reason) ? reason : 'other';
 }
 
 function standingPin(entry: RollEntry): PinAnswer {
