@@ -13,7 +13,7 @@ import { readHeldPins } from './held-pins.ts';
 import { takePin } from './take-pin.ts';
 
 /** `effect`: `taken` at once, or `when_published` for a key that the hub has not seen yet. */
-export function approvePin(hub: Hub, id: string, fingerprint: string, actor: Actor): Promise<PinChangeAnswer> {
+export async function approvePin(hub: Hub, id: string, fingerprint: string, actor: Actor): Promise<PinChangeAnswer> {
   assertTimeTrusted(hub.clock.read());
   return change(hub, id, async (tx) => {
     const host = await readHost(tx, hub.vault, id);

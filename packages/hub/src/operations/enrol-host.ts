@@ -45,10 +45,11 @@ async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<
   }
   // Without a token there is a key that nobody knows, so that an unknown host costs what a known one costs.
   verifyEnrolmentProof(token?.key ?? hub.random(32), { host: body.host, wrapPublic, instance }, proof);
-  if (host === undefined || token === undefined || token.expires_at <= now) throw new RollcallError('unauthenticated');
+  if (host === undefined || token === undefined) throw new RollcallError('unauthenticated');
 
   const usedBy = createHash('sha256').update(wrapPublic).digest();
   if (token.state === 'used') return answerUsed(tx, { token, host, usedBy, from, now });
+  if (token.expires_at <= now) throw new RollcallError('unauthenticated');
 
   const key = parseOrMalformed(body.wrapKey.suite, wrapPublic);
   const held = await readHeldPins(tx, hub.vault, host);

@@ -1,0 +1,101 @@
+import { FakeClock } from '@rollcall/core/testing';
+import { describe, expect, it } from 'vitest';
+import { enrolNew, thiefBearer } from './host.fixture.ts';
+import {
+  codeOf,
+  createTestDatabase,
+  createTestHub,
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  operator,
+  START_MS,
+} from './hub.fixture.ts';
+import { createHubClock } from './hub-clock.ts';
+import { startRotation } from './operations/rotation/start.ts';
+import { stepRotation } from './operations/rotation/step.ts';
+import { writeMeta } from './store/meta.ts';
+
+describe('the hub’s clock', () => {
+  it('goes on with time when the wall clock is set back', async () => {
+    const { db } = await createTestDatabase();
+    const wall = new FakeClock(START_MS);
+    const clock = await createHubClock(db, wall);
+    await wall.advance(1_000);
+    expect(clock.now()).toBe(START_MS + 1_000);
+    wall.setWall(START_MS - 2 * HOUR_MS);
+    expect(clock.now()).toBe(START_MS + 1_000);
+    await wall.advance(500);
+    expect(clock.now()).toBe(START_MS + 1_500);
+    expect(clock.read().jumped).toBe(false);
+  });
+
+  it('begins again no earlier than it was stored, and at the wall clock where that is later', async () => {
+    const { db } = await createTestDatabase();
+    const clock = await createHubClock(db, new FakeClock(START_MS));
+    await clock.save(db);
+    expect((await createHubClock(db, new FakeClock(START_MS - DAY_MS))).now()).toBe(START_MS);
+    expect((await createHubClock(db, new FakeClock(START_MS + DAY_MS))).now()).toBe(START_MS + DAY_MS);
+  });
+
+  it('says that the wall clock jumped, and goes on saying it after a restart', async () => {
+    const { db } = await createTestDatabase();
+    const wall = new FakeClock(START_MS);
+    const clock = await createHubClock(db, wall);
+    wall.setWall(START_MS + 4 * MINUTE_MS);
+    expect(clock.read().jumped).toBe(false);
+    wall.setWall(START_MS + DAY_MS);
+    expect(clock.read().jumped).toBe(true);
+    await clock.save(db);
+    expect((await createHubClock(db, new FakeClock(START_MS))).read()).toMatchObject({
+      jumped: true,
+      nowMs: START_MS + DAY_MS,
+    });
+  });
+
+  it.each([
+    '',
+    'null',
+    '{}',
+    '{"floorMs":"1","jumped":false}',
+    '{"floorMs":1}',
+    '{"floorMs":1,"jumped":false,"floorMs":2}',
+  ])('a stored floor of %j is not a first start', async (text) => {
+    const { db } = await createTestDatabase();
+    expect(await codeOf(createHubClock(db, new FakeClock(START_MS)))).toBe('done');
+    await writeMeta(db, 'clock', text);
+    expect(await codeOf(createHubClock(db, new FakeClock(START_MS)))).not.toBe('done');
+  });
+});
+
+describe('a window that closed', () => {
+  it('while the hub was down is closed at its start, for the very first beat', async () => {
+    const hub = await createTestHub();
+    const host = await enrolNew(hub, 'agent-7');
+    const old = thiefBearer(hub, 'agent-7', 1, 1);
+    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    // The control: one moment before the end, after a restart just like it, it is taken.
+    const before = await hub.restart(new FakeClock(START_MS + 7 * DAY_MS - 1));
+    expect(await codeOf(host.beat(before, { bearer: old }))).toBe('done');
+    const after = await before.restart(new FakeClock(START_MS + 7 * DAY_MS));
+    expect(await codeOf(host.beat(after, { bearer: old }))).toBe('unauthenticated');
+    expect(await codeOf(host.beat(after, { bearer: thiefBearer(after, 'agent-7', 1, 2) }))).toBe('done');
+  });
+
+  it('stays closed when the wall clock is set back, and after a restart at the earlier time', async () => {
+    const hub = await createTestHub();
+    const host = await enrolNew(hub, 'agent-7');
+    const old = thiefBearer(hub, 'agent-7', 1, 1);
+    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await hub.wall.advance(7 * DAY_MS - 1);
+    expect(await codeOf(host.beat(hub, { bearer: old }))).toBe('done');
+    await hub.wall.advance(1);
+    expect(await codeOf(host.beat(hub, { bearer: old }))).toBe('unauthenticated');
+    await stepRotation(hub);
+    hub.wall.setWall(START_MS + 7 * DAY_MS - 2 * HOUR_MS);
+    expect(await codeOf(host.beat(hub, { bearer: old }))).toBe('unauthenticated');
+    const again = await hub.restart(new FakeClock(START_MS + 7 * DAY_MS - 2 * HOUR_MS));
+    expect(await codeOf(host.beat(again, { bearer: old }))).toBe('unauthenticated');
+    expect(await codeOf(host.beat(again, { bearer: thiefBearer(again, 'agent-7', 1, 2) }))).toBe('done');
+  });
+});

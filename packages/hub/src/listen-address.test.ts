@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { codeOf } from './hub.fixture.ts';
+import { formatAddress, parseListenAddress } from './listen-address.ts';
+
+const port = fc.integer({ min: 0, max: 65_535 });
+const name = fc.stringMatching(/^[a-z0-9](?:[a-z0-9.-]{0,40}[a-z0-9])?$/);
+const address = fc.tuple(fc.oneof(fc.ipV4(), fc.ipV6(), name), port);
+
+describe('an address to listen on', () => {
+  it.each([
+    ['0.0.0.0:7443', { host: '0.0.0.0', port: 7443, text: '0.0.0.0:7443' }],
+    ['[::]:7443', { host: '::', port: 7443, text: '[::]:7443' }],
+    ['hub.example:0', { host: 'hub.example', port: 0, text: 'hub.example:0' }],
+    ['[::ffff:1.2.3.4]:1', { host: '::ffff:1.2.3.4', port: 1, text: '[::ffff:1.2.3.4]:1' }],
+  ])('%s is read', (text, parsed) => {
+    expect(parseListenAddress(text)).toEqual(parsed);
+  });
+
+  it.each([
+    '',
+    '7443',
+    ':7443',
+    'hub.example',
+    'hub.example:',
+    'hub.example:65536',
+    'hub.example:-1',
+    'hub.example:1e3',
+    'hub.example: 7443',
+    ' hub.example:7443',
+    'hub.example:7443\n',
+    '::1:7443',
+    '[::1]7443',
+    '[hub.example]:7443',
+    '[1.2.3.4]:7443',
+    '[::1:7443',
+    'hub_1.example:7443',
+    'https://hub.example:7443',
+    `${'a'.repeat(254)}:1`,
+  ])('%j is refused', async (text) => {
+    expect(await codeOf(() => parseListenAddress(text))).toBe('malformed_address');
+  });
+
+  it('comes back as it was written', () => {
+    fc.assert(
+      fc.property(address, ([host, number]) => {
+        const text = formatAddress(host, number);
+        expect(parseListenAddress(text)).toEqual({ host, port: number, text });
+      }),
+    );
+  });
+
+  it('stands in a URL as it is', () => {
+    fc.assert(
+      fc.property(address, ([host, number]) => {
+        const url = new URL(`https://${parseListenAddress(formatAddress(host, number)).text}/`);
+        expect(Number(url.port || 443)).toBe(number);
+      }),
+    );
+  });
+
+  it('is nothing else that anyone could write, and any other text is refused by its code', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string(),
+          address.map(([host, number]) => `${host}:${number}x`),
+        ),
+        async (text) => {
+          const code = await codeOf(() => parseListenAddress(text));
+          if (code === 'done') expect(text).toMatch(/:[0-9]{1,5}$/);
+          else expect(code).toBe('malformed_address');
+        },
+      ),
+    );
+  });
+});
