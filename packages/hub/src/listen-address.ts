@@ -19,7 +19,14 @@ export function parseListenAddress(text: string): ListenAddress {
   if (host === undefined || port > 65_535 || (v6 !== undefined && isIP(v6) !== 6)) {
     throw new RollcallError('malformed_address');
   }
+  if (v6 === undefined && !isNameOfUrl(host)) throw new RollcallError('malformed_address');
   return { host, port, text: formatAddress(host, port) };
+}
+
+/** Agents are given a URL: a name that a URL would refuse, or read as another address (`127.1`), is none. */
+function isNameOfUrl(host: string): boolean {
+  const url = `https://${host}/`;
+  return URL.canParse(url) && new URL(url).hostname === host.toLowerCase();
 }
 
 export function formatAddress(host: string, port: number): string {
