@@ -12,10 +12,10 @@ const parts: Parts = {
   demo: () => import('./demo/run-demo.ts'),
 };
 
-// `rollcall host list | head` closes the pipe early; that is no failure of the command.
+// `rollcall host list | head` closes the pipe early, and a terminal may be gone: that is no failure of the command.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
     process.exit();
   });
 }

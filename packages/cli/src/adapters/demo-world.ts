@@ -17,6 +17,8 @@ export interface World {
   readonly freePort: () => Promise<number>;
   /** Aborted by Ctrl-C, SIGTERM, or the end of the terminal. */
   readonly interrupted: AbortSignal;
+  /** Runs on every way out of this process but SIGKILL, when there is no time for promises any more. */
+  readonly atExit: (task: () => void) => void;
   readonly uid: number;
   readonly currentDirectory: string;
 }
@@ -32,6 +34,9 @@ export function createWorld(): World {
     makeWorkDirectory,
     freePort,
     interrupted: interruption(),
+    atExit: (task) => {
+      process.on('exit', task);
+    },
     uid: process.getuid?.() ?? 0,
     currentDirectory: process.cwd(),
   };

@@ -37,10 +37,14 @@ export interface DemoOptions {
 export async function runDemo(options: DemoOptions): Promise<number> {
   const world = createWorld();
   const work = world.makeWorkDirectory(options.dir);
+  let isTrue = false;
+  // What went wrong is kept, to be looked at; a story that a person ended is not wrong.
+  world.atExit(() => {
+    if (work.isTemporary && (isTrue || world.interrupted.aborted)) work.remove();
+  });
   for (const name of ['logs', 'hosts', 'tokens']) work.make(name);
   const stage = await setUp(options, world, work);
   const { demo } = stage;
-  let isTrue = false;
   let counted: Count | undefined;
   try {
     counted = await tell(stage);
@@ -52,8 +56,6 @@ export async function runDemo(options: DemoOptions): Promise<number> {
     if (options.json) writeReport(stage, isTrue, counted);
     await stopAll(demo.fleet);
     await stage.thief()?.process.stop();
-    // What went wrong is kept, to be looked at; a story that a person ended is not wrong.
-    if (work.isTemporary && (isTrue || world.interrupted.aborted)) work.remove();
   }
   return isTrue ? 0 : 1;
 }
