@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createFleet, type Fleet, readHubRootFile } from './harness/fleet.ts';
 import { bearerOf, createRawHost, enrolRawHost, type RawHost, random } from './harness/raw-host.ts';
 import { useFleet } from './harness/use-fleet.ts';
-import { sleep } from './harness/wait-until.ts';
+import { during, sleep } from './harness/wait-until.ts';
 
 const windowMs = 4_000;
 const hubFlags = ['--beat', '200ms', '--verify-window', `${windowMs}ms`];
@@ -106,6 +106,30 @@ describe('a wall clock that is set back by two hours', () => {
   });
 });
 
+describe('a canary that beats and never proves', () => {
+  it('holds the others up for a minute, and not until the window strands them', async () => {
+    await withShiftedClock(
+      async (fleet, shift) => {
+        const thief = await enrolRawHost(fleet, 'a-thief');
+        const host = await enrolRawHost(fleet, 'web-1');
+        await fleet.ask('POST', '/v1/rotations', { secret: 'master' });
+        // It takes its turn, says nothing of a refusal, and goes on with the old version.
+        await nextDelivery(fleet, thief);
+        await during(1_500, async () => {
+          expect((await thief.beat()).status).toBe(200);
+          expect((await host.beat()).json()['deliveries']).toEqual([]);
+        });
+        shift(61_000);
+        await nextDelivery(fleet, host);
+        await host.settle();
+        expect((await fleet.host('web-1')).proven).toMatchObject({ master: { version: 2 } });
+        expect((await fleet.host('a-thief')).proven).toMatchObject({ master: { version: 1 } });
+      },
+      ['--beat', '200ms'],
+    );
+  });
+});
+
 describe('whoever holds the old master', () => {
   const master = random(48);
   const fleet = useFleet({ master, hubFlags });
@@ -183,11 +207,18 @@ async function nextDelivery(fleet: Fleet, host: RawHost) {
   });
 }
 
-async function withShiftedClock(test: (fleet: Fleet, shift: (ms: number) => void) => Promise<void>): Promise<void> {
+async function withShiftedClock(
+  test: (fleet: Fleet, shift: (ms: number) => void) => Promise<void>,
+  flags: readonly string[] = hubFlags,
+): Promise<void> {
   const preload = join(import.meta.dirname, 'harness', 'shifted-clock.mjs');
   const dir = mkdtempSync(join(tmpdir(), 'rc-clock-'));
   const file = join(dir, 'shift');
-  const fleet = await createFleet({ hubFlags, hubNodeArgs: ['--import', preload], hubEnv: { CLOCK_SHIFT: file } });
+  const fleet = await createFleet({
+    hubFlags: flags,
+    hubNodeArgs: ['--import', preload],
+    hubEnv: { CLOCK_SHIFT: file },
+  });
   try {
     await test(fleet, (ms) => writeFileSync(file, String(ms)));
   } finally {

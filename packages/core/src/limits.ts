@@ -43,6 +43,8 @@ export const limits = {
   verifyWindowMs: 604_800_000, // 7 d
   oldHitSources: 100,
   rotationStepMs: 500,
+  /** How long the canary of a rotation of the master goes alone, from the beginning of `rolling`. */
+  canaryMs: 60_000,
   jobSilentMs: 60_000,
   /** A running hub whose wall clock jumps further than this beyond elapsed time opens no window. */
   clockJumpMs: 300_000, // 5 min

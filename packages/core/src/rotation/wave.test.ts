@@ -59,6 +59,16 @@ const cases: readonly Case[] = [
 describe('the waves of the master', () => {
   it.each(cases)('%s', (_what, members, rotation, then) => expect(summary(plan(members, rotation))).toBe(then));
 
+  it('wait for a canary that beats and does not prove, and after its time no longer', () => {
+    const members = [onItsWay('a'), waiting('b'), waiting('c', { fresh: false })];
+    const at = (canaryIsOver: boolean) =>
+      summary(planWave(rotationIn('rolling', { canary: 'a' }), members, { batch: 'everyone', canaryIsOver }));
+    expect(at(false)).toBe('canary a, switch -');
+    expect(at(true)).toBe('canary a, switch b c');
+    const paused = rotationIn('rolling', { canary: 'a', pausedBecause: 'operator' });
+    expect(summary(planWave(paused, members, { batch: 'everyone', canaryIsOver: true }))).toBe('canary a, switch -');
+  });
+
   it.each(['planned', 'widening', 'proving', 'narrowing', 'done'] as const)('nobody is switched in %s', (phase) => {
     expect(planWave(rotationIn(phase), [waiting('a')], { batch: 'everyone' })).toMatchObject({ members: [] });
   });
@@ -78,6 +88,12 @@ describe('waves by batch', () => {
     const members = [...proven, onItsWay('c', { fresh: false }), waiting('d')];
     expect(summary(plan(members, { canary: 'a' }, 2))).toBe('canary a, switch -');
     expect(summary(plan(members, { canary: 'a', left: ['c'] }, 2))).toBe('canary a, switch d');
+  });
+
+  it('wait for the canary without an end: behind it callers would break', () => {
+    const members = [onItsWay('a'), waiting('b')];
+    const wave = planWave(rotationIn('rolling', { canary: 'a' }), members, { batch: 1, canaryIsOver: true });
+    expect(summary(wave)).toBe('canary a, switch -');
   });
 
   it('pause at a refusal, of the canary and behind it, and not at one of somebody who was left', () => {

@@ -11,6 +11,11 @@ export interface WavePolicy {
    * host must not stop the rotation of all. There another canary goes first, and the gate names the one that refuses.
    */
   readonly batch: number | 'everyone';
+  /**
+   * The canary has had its time (`limits.canaryMs`). One that beats and never proves may be a thief's: with `everyone`
+   * the others wait for it no longer, or the end of the window would strand them all.
+   */
+  readonly canaryIsOver?: boolean;
 }
 
 export type Wave =
@@ -26,9 +31,11 @@ export function planWave(rotation: Rotation, members: readonly RollHost[], polic
   if (!phases[rotation.phase].switches || rotation.pausedBecause !== null) return wait;
 
   const refusing = members.find((host) => isAwaited(rotation, host) && host.switched && host.refusal !== null);
-  if (refusing !== undefined && policy.batch !== 'everyone') return { kind: 'paused', member: refusing.id, because: refusing.refusal ?? '' };
+  if (refusing !== undefined && policy.batch !== 'everyone')
+    return { kind: 'paused', member: refusing.id, because: refusing.refusal ?? '' };
 
-  if (!members.some((host) => hasProven(host, rotation.to))) return planCanary(rotation, members);
+  const isCanaryAlone = policy.batch !== 'everyone' || policy.canaryIsOver !== true;
+  if (isCanaryAlone && !members.some((host) => hasProven(host, rotation.to))) return planCanary(rotation, members);
   const waiting = members.filter((host) => !host.switched && !lacksNothing(host)).sort(freshFirst);
   if (policy.batch === 'everyone') return { ...wait, members: waiting.map((host) => host.id) };
   // Each wave must have proven before the next one starts. A silent member holds it, and is named by the gate.

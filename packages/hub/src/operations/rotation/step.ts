@@ -4,6 +4,7 @@
  * `retire`. Safe to repeat at any time (design 5, The master, as a rotation).
  */
 
+import { limits } from '@rollcall/core/limits';
 import type { Rotation } from '@rollcall/core/rotation';
 import { decideAdvance, isWindowOpen, phases, planWave, type Wave } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
@@ -25,7 +26,8 @@ export async function stepRotation(hub: Hub): Promise<boolean> {
       await narrow(hub, tx, view, { left: rotation.left, actor: hubActor, because: 'window_closed' });
       return true;
     }
-    const wave = planWave(rotation, view.hosts, { batch: 'everyone' });
+    const canaryIsOver = hub.clock.now() - rotation.phaseStartedAtMs >= limits.canaryMs;
+    const wave = planWave(rotation, view.hosts, { batch: 'everyone', canaryIsOver });
     if (await takeWave(hub, tx, rotation, wave)) return true;
     if (!view.gate.open || rotation.pausedBecause !== null) return false;
     await advance(hub, tx, view, rotation.phase, hubActor);
