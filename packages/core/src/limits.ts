@@ -65,6 +65,8 @@ export const limits = {
   /** What was read of the store may go on saying yes for this long after the store became unreadable (I8). */
   cachedYesMs: 30_000,
   storePollMs: 5_000,
+  /** Hosts that changed in the store are read one by one up to this many; more of them, and the whole roll is. */
+  changesReadOneByOne: 64,
   livenessFlushMs: 1_000,
   livenessFlushRows: 500,
 
@@ -139,4 +141,5 @@ export const limits = {
   // Files
   stateFileMaxBytes: 4_194_304, // 4 MiB
   secretFileMaxBytes: 65_536, // 64 KiB
+  configFileMaxBytes: 65_536, // 64 KiB
 } as const;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AuthenticatedHost, authenticateHost } from './authenticate.ts';
-import { addExisting, createTestHost, createWrapKey, enrolNew, type TestHost, thiefBearer } from './host.fixture.ts';
+import { addExisting, createWrapKey, enrolNew, type TestHost, thiefBearer } from './host.fixture.ts';
 import { codeOf, createTestHub, DAY_MS, operator, type TestHub } from './hub.fixture.ts';
 import { addHost } from './operations/add-host.ts';
 import { approvePin } from './operations/decide-pin.ts';
@@ -159,11 +159,11 @@ describe('a no', () => {
 
   it('is none while the store does not answer, and costs the hosts that are known nothing', async () => {
     const bearer = host.bearer();
-    hub.tamper('alter table hosts rename to hosts_away');
+    hub.tamper('alter table trust_changes rename to away');
     expect(await codeOf(present('agent-7', 'rcb_wrong'))).toBe('unavailable');
     expect(await codeOf(present('nobody', bearer))).toBe('unavailable');
     expect(await codeOf(present('agent-7', bearer))).toBe('done');
-    hub.tamper('alter table hosts_away rename to hosts');
+    hub.tamper('alter table away rename to trust_changes');
     expect(await codeOf(present('agent-7', 'rcb_wrong'))).toBe('unauthenticated');
     expect(await codeOf(present('agent-7', bearer))).toBe('done');
   });
@@ -216,22 +216,30 @@ describe('the life before an operator’s re-pin', () => {
   });
 });
 
-it('a host that was never on any roll and one that is cost the same look at the source', async () => {
+it('every refusal asks the source the same, whatever was wrong', async () => {
   const asked: string[] = [];
-  const reload = (id: string) => {
-    asked.push(id);
-    return hub.roll.reload(id);
+  const watch = (what: string, ask: () => Promise<void>) => async () => {
+    asked.push(what);
+    await ask();
   };
-  const watched = { ...hub, roll: { ...hub.roll, reload } };
-  const stranger = createTestHost('nobody');
-  for (const headers of [
+  const watched = {
+    ...hub,
+    roll: { ...hub.roll, catchUp: watch('roll', hub.roll.catchUp) },
+    generations: {
+      verify: hub.generations.verify,
+      catchUp: watch('generations', hub.generations.catchUp),
+    } as TestHub['generations'],
+  };
+  const refusals = [
     [],
-    ['Authorization', 'Bearer x', 'X-Rollcall-Host', stranger.id],
+    ['Authorization', 'Bearer x', 'X-Rollcall-Host', 'nobody'],
     ['Authorization', 'Bearer x', 'X-Rollcall-Host', 'agent-7'],
-  ]) {
-    expect(await codeOf(authenticateHost(watched, { rawHeaders: headers } as unknown as IncomingMessage))).toBe(
+  ];
+  for (const rawHeaders of refusals) {
+    asked.length = 0;
+    expect(await codeOf(authenticateHost(watched, { rawHeaders } as unknown as IncomingMessage))).toBe(
       'unauthenticated',
     );
+    expect(asked).toEqual(['roll', 'generations']);
   }
-  expect(asked).toEqual(['x', 'nobody', 'agent-7']);
 });

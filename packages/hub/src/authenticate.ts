@@ -1,6 +1,8 @@
 /**
  * Who sent this? Answered from the headers alone, before a body is read. A yes may come from memory; a no is asked of
- * the store first (I8), whatever was wrong, so that every refusal costs the same and says the same (I13).
+ * the store first (I8): whether anything changed there, which is the same question whatever was wrong, and one for all
+ * who are refused at that time. So every refusal says the same and costs the same (I13), and a flood of them costs little
+ * (docs/decisions/009).
  */
 import type { IncomingMessage } from 'node:http';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
@@ -22,23 +24,22 @@ type AuthHub = Pick<Hub, 'roll' | 'generations' | 'clock' | 'counts'>;
 /** Throws `unauthenticated`, or `unavailable` when the hub cannot tell. */
 export async function authenticateHost(hub: AuthHub, request: IncomingMessage): Promise<AuthenticatedHost> {
   const claim = readClaim(request.rawHeaders);
-  const held = tryVerify(hub, hub.roll.get(claim.host), claim);
-  const who = held ?? tryVerify(hub, await readSource(hub, claim.host), claim);
+  const who = tryVerify(hub, hub.roll.get(claim.host), claim) ?? (await verifyAtSource(hub, claim));
   hub.counts.add('auth', who === undefined ? 'refused' : 'ok');
   if (who === undefined) throw new RollcallError('unauthenticated');
   return who;
 }
 
 /** A source that cannot be read has not said no (I8, I10). */
-async function readSource(hub: AuthHub, host: string): Promise<RollEntry | undefined> {
-  let entry: RollEntry | undefined;
+async function verifyAtSource(hub: AuthHub, claim: Claim): Promise<AuthenticatedHost | undefined> {
   try {
-    [entry] = await Promise.all([hub.roll.reload(host), hub.generations.reload()]);
+    await Promise.all([hub.roll.catchUp(), hub.generations.catchUp()]);
   } catch (cause) {
     throw new RollcallError('unavailable', { because: 'store_unreadable' }, { cause });
   }
+  const entry = hub.roll.get(claim.host);
   if (entry?.status === 'unreadable') throw new RollcallError('unavailable', { because: 'host_unreadable' });
-  return entry;
+  return tryVerify(hub, entry, claim);
 }
 
 interface Claim {
@@ -76,15 +77,16 @@ function readClaim(rawHeaders: readonly string[]): Claim {
 }
 
 function tryVerify(hub: AuthHub, entry: RollEntry | undefined, claim: Claim): AuthenticatedHost | undefined {
-  // An unknown host is verified against too: the work is the same, and the answer is no.
-  const present = verifyLife(hub, claim, entry?.life ?? 1);
-  const former =
-    entry !== undefined && entry.formerLifeUntil !== null && hub.clock.now() < entry.formerLifeUntil && entry.life > 1
-      ? verifyLife(hub, claim, entry.life - 1)
-      : undefined;
-  const version = present ?? former;
-  if (entry === undefined || entry.status !== 'active' || version === undefined) return undefined;
-  return { entry, rung: 'derived', version, life: present === undefined ? entry.life - 1 : entry.life };
+  const isLetIn = entry?.status === 'active';
+  // Who is not let in is verified too, against a life that it does not have: a right bearer then costs what a wrong one does.
+  const life = (entry?.life ?? 1) + (isLetIn ? 0 : 1);
+  const present = verifyLife(hub, claim, life);
+  if (isLetIn && present !== undefined) return { entry, rung: 'derived', version: present, life };
+  // And once more, whether there is a former life or not.
+  const former = verifyLife(hub, claim, Math.max(life - 1, 1));
+  const isFormerGood = entry?.formerLifeUntil != null && life > 1 && hub.clock.now() < entry.formerLifeUntil;
+  if (!isLetIn || !isFormerGood || former === undefined) return undefined;
+  return { entry, rung: 'derived', version: former, life: life - 1 };
 }
 
 function verifyLife(hub: AuthHub, claim: Claim, life: number): number | undefined {

@@ -8,13 +8,17 @@ import { liveGenerations } from '@rollcall/core/rotation';
 import { type BearerVerifier, createBearerVerifier } from '@rollcall/core/verify';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
+import { createSharedRun } from './shared-run.ts';
 import { type LiveRecord, listUndestroyed } from './store/generations.ts';
 import type { Db } from './store/schema.ts';
+import { EVERY_HOST, readTrustVersion } from './store/trust-changes.ts';
 
 export const MASTER = 'master';
 
 export interface LiveGenerations {
   reload(): Promise<void>;
+  /** Reads them again where they changed since, or could not be read. */
+  catchUp(): Promise<void>;
   /**
    * Throws `unauthenticated`, or `unavailable` when the store of generations could not be read for 30 s: what was read
    * before may say yes for as long (I8).
@@ -31,6 +35,7 @@ export interface LiveGenerations {
 export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubClock }): LiveGenerations {
   const { db, vault, clock } = deps;
   let held: readonly LiveRecord[] = [];
+  let heldVersion = 0;
   /** Monotonic, since when the store cannot be read; `null` while it can. Nothing was ever read before the first reload. */
   let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
   let verifying: { readonly verify: BearerVerifier; readonly untilMs: number } | undefined;
@@ -38,18 +43,27 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
   const current = () => held.find((generation) => generation.state === 'current');
   const previous = () => held.find((generation) => generation.state === 'previous');
 
+  const reload = async () => {
+    // Until the answer is here, what is held goes on verifying: a beat in between must not be refused.
+    try {
+      const version = await readTrustVersion(db, EVERY_HOST);
+      held = await listUndestroyed(db, vault, MASTER);
+      heldVersion = version;
+      verifying = undefined;
+      unreadableSince = null;
+    } catch (error) {
+      unreadableSince ??= clock.monotonic();
+      throw error;
+    }
+  };
+
   return {
-    async reload() {
-      // Until the answer is here, what is held goes on verifying: a beat in between must not be refused.
-      try {
-        held = await listUndestroyed(db, vault, MASTER);
-        verifying = undefined;
-        unreadableSince = null;
-      } catch (error) {
-        unreadableSince ??= clock.monotonic();
-        throw error;
-      }
-    },
+    reload,
+
+    catchUp: createSharedRun(async () => {
+      const isNew = (await readTrustVersion(db, EVERY_HOST)) !== heldVersion;
+      if (isNew || unreadableSince !== null) await reload();
+    }),
 
     verify(host, life, presented) {
       if (unreadableSince !== null && clock.monotonic() - unreadableSince >= limits.cachedYesMs) {

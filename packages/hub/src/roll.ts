@@ -5,16 +5,19 @@
  */
 import { encodeBase64url } from '@rollcall/core/bytes';
 import { isRollcallError } from '@rollcall/core/errors';
+import { limits } from '@rollcall/core/limits';
 import { type InstanceState, noInstances } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
 import type { Envelope } from '@rollcall/core/seal';
 import type { Vault } from './kek/vault.ts';
 import { MASTER } from './live-generations.ts';
+import { createSharedRun } from './shared-run.ts';
 import { type AssignmentRecord, findAssignment, listAssignments } from './store/assignments.ts';
 import { findHost, type HostRecord, listRoll } from './store/hosts.ts';
 import { listLiveness } from './store/liveness.ts';
 import { findPin, listPins, type PinRecord } from './store/pins.ts';
 import type { Db, LivenessTable } from './store/schema.ts';
+import { EVERY_HOST, listTrustChanges, readTrustVersion } from './store/trust-changes.ts';
 
 export interface RollEntry {
   readonly id: string;
@@ -78,11 +81,16 @@ export interface Roll {
   /** Reads one host at the source. `undefined` when it is not on the roll. Rejects, and changes nothing, when the source does not answer. */
   reload(id: string): Promise<RollEntry | undefined>;
   reloadAll(): Promise<void>;
+  /** Makes memory as new as the store was when this was called: reads again what changed, and nothing where nothing did. */
+  catchUp(): Promise<void>;
 }
 
 export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> {
   const { db, vault } = deps;
   const held = new Map<string, RollEntry>();
+  /** Every change up to this version is in memory; of some hosts later ones are too. */
+  let readUpTo = 0;
+  const readSince = new Map<string, number>();
 
   const project = (
     id: string,
@@ -101,16 +109,21 @@ export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> 
     entries: () => held.values(),
 
     async reload(id) {
+      const version = await readTrustVersion(db);
       const host = await orUnreadable(findHost(db, vault, id));
       if (host === undefined || (host !== 'unreadable' && host.status === 'removed')) {
         held.delete(id);
+        readSince.set(id, version);
         return undefined;
       }
       const pin = await orUnreadable(findPin(db, vault, id));
-      return project(id, host === 'unreadable' ? undefined : host, pin, await findAssignment(db, id, MASTER));
+      const entry = project(id, host === 'unreadable' ? undefined : host, pin, await findAssignment(db, id, MASTER));
+      readSince.set(id, version);
+      return entry;
     },
 
     async reloadAll() {
+      const version = await readTrustVersion(db);
       const [hosts, pins, assignments, seen] = await Promise.all([
         listRoll(db, vault),
         listPins(db, vault),
@@ -128,7 +141,20 @@ export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> 
         const entry = project(host.id, readable, pins.get(host.id), assignmentOf.get(host.id));
         if (isNew) applyLiveness(entry, seenOf.get(host.id));
       }
+      readUpTo = Math.max(readUpTo, version);
+      readSince.clear();
     },
+
+    catchUp: createSharedRun(async () => {
+      const changes = await listTrustChanges(db, readUpTo);
+      const last = changes.at(-1);
+      if (last === undefined) return;
+      const unread = changes.filter(({ host, version }) => host !== EVERY_HOST && (readSince.get(host) ?? 0) < version);
+      if (unread.length > limits.changesReadOneByOne) return roll.reloadAll();
+      for (const { host } of unread) await roll.reload(host);
+      readUpTo = last.version;
+      readSince.clear();
+    }),
   };
   await roll.reloadAll();
   return roll;

@@ -3,9 +3,10 @@ import { RollcallError } from '@rollcall/core/errors';
 import { type Kysely, sql } from 'kysely';
 import { up as firstFleet } from './migrations/001-first-fleet.ts';
 import { up as operators } from './migrations/002-operators.ts';
+import { up as trustChanges } from './migrations/003-trust-changes.ts';
 import type { Db } from './schema.ts';
 
-const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [firstFleet, operators];
+const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [firstFleet, operators, trustChanges];
 
 /** Brings the schema up to date, and returns how many migrations were run. */
 export async function migrate(db: Db): Promise<number> {

@@ -176,6 +176,12 @@ export interface OperatorsTable {
   mac: Uint8Array;
 }
 
+/** Kept by triggers (migration 003). */
+export interface TrustChangesTable {
+  host: string;
+  version: number;
+}
+
 export interface MetaTable {
   key: string;
   value: string;
@@ -195,6 +201,7 @@ export interface Schema {
   hub_keys: HubKeysTable;
   authorities: AuthoritiesTable;
   operators: OperatorsTable;
+  trust_changes: TrustChangesTable;
   meta: MetaTable;
 }
 
