@@ -8,8 +8,8 @@ import type { SelfChecks } from './self-checks.ts';
 /** Where it listens. Read at every answer. */
 export interface HubFacts {
   readonly version: string;
-  readonly fleetAddress: string;
-  readonly metricsAddress: string;
+  fleetAddress: string;
+  metricsAddress: string;
   operatorsAddress?: string;
 }
 
