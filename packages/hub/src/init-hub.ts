@@ -1,22 +1,17 @@
 /** `hub init`: the one ceremony in which a hub comes into being: its key-encryption key, hub root, hub key, authority (design 3, 6). */
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
-import { encodeHubRootFile, type HubRootFile, SecretBytes } from '@rollcall/core/keys';
-import { limits } from '@rollcall/core/limits';
+import { encodeHubRootFile, SecretBytes } from '@rollcall/core/keys';
 import type { Clock, Random } from '@rollcall/core/ports';
-import { createHubKey, createHubRoot } from '@rollcall/core/seal';
 import type { HubRootFileJson } from '@rollcall/wire';
-import { createAuthority, type KeyPairPort } from '@rollcall/x509';
+import type { KeyPairPort } from '@rollcall/x509';
 import { createFile, createPrivateDirectory, encodeKek, exists } from './adapters/files.ts';
 import { openSqlite } from './adapters/sqlite.ts';
+import { createFoundation, storeFoundation } from './foundation.ts';
 import { hubPaths } from './hub-paths.ts';
 import { toHubRootJson } from './hub-status.ts';
 import { createVault } from './kek/vault.ts';
 import { parseListenAddress } from './listen-address.ts';
-import { hashSpki } from './server-key.ts';
-import { appendAudit, hubActor } from './store/audit.ts';
-import { insertAuthority, insertHubKey } from './store/hub-keys.ts';
-import { writeMeta } from './store/meta.ts';
 import { migrate } from './store/migrate.ts';
 
 export interface InitOptions {
@@ -58,21 +53,10 @@ export async function initHub(options: InitOptions, ports: InitPorts): Promise<I
   createPrivateDirectory(options.dir);
 
   const kek = new SecretBytes('kek', random(32));
-  const root = createHubRoot(random);
-  const hubKey = createHubKey(random, root, 1);
-  const nowMs = clock.now();
   const { generateKeyPair } = ports;
-  const authority = createAuthority({
-    trustDomain,
-    commonName: `${trustDomain} fleet authority`,
-    generateKeyPair,
-    random,
-    nowMs,
-    lifeMs: limits.authorityLifeMs,
-  });
-  const serverKey = generateKeyPair();
-  const spki = hashSpki(serverKey.publicKey);
-  const trust: HubRootFile = { trustDomain, root: root.public, spki: [spki], hubs: [`https://${listen.text}`] };
+  const nowMs = clock.now();
+  const founding = createFoundation({ trustDomain, listen: listen.text, random, generateKeyPair, nowMs });
+  const { root, trust } = founding;
 
   // The key that opens the database is durable before there is anything for it to open (I11).
   await createFile(paths.kek, encodeKek(kek), 0o600);
@@ -81,31 +65,7 @@ export async function initHub(options: InitOptions, ports: InitPorts): Promise<I
   const { db, close } = await openSqlite(paths.database, { create: true });
   try {
     await migrate(db);
-    await db.transaction().execute(async (tx) => {
-      await writeMeta(tx, 'kek_fingerprint', vault.fingerprint);
-      await writeMeta(tx, 'trust_domain', trustDomain);
-      await writeMeta(tx, 'epoch', '1');
-      await writeMeta(tx, 'hub_root', encodeBase64url(root.public));
-      await writeMeta(tx, 'listen', listen.text);
-      await insertHubKey(tx, vault, hubKey);
-      await insertAuthority(tx, vault, {
-        id: 'fleet',
-        certificate: authority.certificateDer,
-        key: new SecretBytes('authority', authority.privateKeyPkcs8),
-        serverKey: new SecretBytes(
-          'server',
-          Uint8Array.from(serverKey.privateKey.export({ format: 'der', type: 'pkcs8' })),
-        ),
-      });
-      await appendAudit(tx, {
-        at: nowMs,
-        actor: hubActor,
-        action: 'hub.initialised',
-        target: 'hub',
-        outcome: 'done',
-        details: { trustDomain, hubKey: hubKey.kid },
-      });
-    });
+    await storeFoundation(db, vault, founding);
   } finally {
     await close();
   }

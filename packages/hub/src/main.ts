@@ -20,7 +20,7 @@ import { type Jobs, runJobs } from './jobs/run-jobs.ts';
 import { createVault, type Vault } from './kek/vault.ts';
 import { formatAddress, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { createMetrics } from './metrics.ts';
-import { createReload, settingsOf } from './reload.ts';
+import { createReload } from './reload.ts';
 import { createSelfChecks } from './self-checks.ts';
 import { findMeta } from './store/meta.ts';
 import { migrate } from './store/migrate.ts';

@@ -1,0 +1,116 @@
+/** Puts a hub together from a store and its ports: the same parts, whether listeners are opened beside them or a simulator drives them. */
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { decodeBase64url } from '@rollcall/core/bytes';
+import { RollcallError } from '@rollcall/core/errors';
+import { limits } from '@rollcall/core/limits';
+import type { Clock, Log, Random } from '@rollcall/core/ports';
+import { hubId, issueCertificate, restoreAuthority } from '@rollcall/x509';
+import { createCounts } from './counts.ts';
+import type { Hub } from './hub.ts';
+import { createHubClock } from './hub-clock.ts';
+import type { Vault } from './kek/vault.ts';
+import { parseListenAddress } from './listen-address.ts';
+import { createLiveGenerations } from './live-generations.ts';
+import { createOldHits } from './old-hits.ts';
+import { type LiveOptions, settingsOf } from './reload.ts';
+import { createRoll } from './roll.ts';
+import { hashSpki } from './server-key.ts';
+import { createStatements } from './statements.ts';
+import { readAuthority, readHubKey } from './store/hub-keys.ts';
+import { findMeta, type MetaKey } from './store/meta.ts';
+import type { Db } from './store/schema.ts';
+import { toTrustBundle } from './trust-bundle.ts';
+
+export interface AssembleOptions extends LiveOptions {
+  /** Overrides where `hub init` said that agents reach the hub. */
+  readonly listen?: string | undefined;
+}
+
+export interface HubPorts {
+  readonly vault: Vault;
+  /** The machine's; the hub's own clock is made over it. */
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Asks the rotation job to look soon. */
+  readonly nudgeRotation: () => void;
+}
+
+/** PEM. */
+export interface HubTls {
+  readonly certificate: string;
+  readonly key: string;
+  readonly endsAtMs: number;
+}
+
+export async function assembleHub(
+  db: Db,
+  options: AssembleOptions,
+  { vault, clock: machineClock, random, log, nudgeRotation }: HubPorts,
+): Promise<{ hub: Hub; tls: HubTls }> {
+  const clock = await createHubClock(db, machineClock);
+  const stored = await readAuthority(db, vault);
+  const authority = restoreAuthority({ certificateDer: stored.certificate, privateKeyPkcs8: stored.key.reveal() });
+  const serverKey = createPrivateKey({ key: Buffer.from(stored.serverKey.reveal()), format: 'der', type: 'pkcs8' });
+  const serverPublic = createPublicKey(serverKey);
+  const listenAt = parseListenAddress(options.listen ?? (await readMeta(db, 'listen')));
+  const { trustDomain } = authority;
+  const certificate = issueCertificate({
+    authority,
+    subjectPublicKey: serverPublic,
+    commonName: 'hub',
+    uri: hubId(trustDomain),
+    ...namesOf(listenAt.host),
+    usage: 'serverAuth',
+    nowMs: clock.now(),
+    lifeMs: limits.serverCertificateLifeMs,
+    random,
+  });
+  const spki = hashSpki(serverPublic);
+  const root = decodeBase64url(await readMeta(db, 'hub_root'));
+  if (root === undefined) throw new RollcallError('store_unreadable', { table: 'meta', row: 'hub_root' });
+  const hubKey = await readHubKey(db, vault);
+  const epoch = Number(await readMeta(db, 'epoch'));
+  const generations = createLiveGenerations({ db, vault, clock });
+  // A store of generations that cannot be read stops no hub: it answers 503, and says so in its readiness (design 4).
+  await generations.reload().catch(() => log.error('the generations of the master cannot be read'));
+  const hub: Hub = {
+    db,
+    vault,
+    clock,
+    random,
+    log,
+    roll: await createRoll({ db, vault }),
+    generations,
+    hubKey,
+    statements: createStatements({ clock, hubKey, epoch, spki }),
+    counts: createCounts(),
+    oldHits: createOldHits(limits.oldHitSources),
+    settings: settingsOf(options),
+    epoch,
+    identity: {
+      trustDomain,
+      hubTrust: { trustDomain, root, spki: [spki], hubs: [`https://${listenAt.text}`] },
+      bundle: toTrustBundle(authority.certificateDer),
+    },
+    nudgeRotation,
+  };
+  const key = serverKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  return { hub, tls: { certificate: certificate.certificatePem, key, endsAtMs: certificate.notAfterMs } };
+}
+
+/** A fact that `hub init` wrote: a store without it is not whole. */
+export async function readMeta(db: Db, key: MetaKey): Promise<string> {
+  const value = await findMeta(db, key);
+  if (value === undefined) throw new RollcallError('store_unreadable', { table: 'meta', row: key });
+  return value;
+}
+
+/** The names that the fleet listener is called by; this machine's own where it listens on all addresses. */
+function namesOf(host: string): { dnsNames: readonly string[]; ipAddresses: readonly string[] } {
+  if (host === '0.0.0.0' || host === '::')
+    return { dnsNames: [hostname(), 'localhost'], ipAddresses: ['127.0.0.1', '::1'] };
+  return isIP(host) === 0 ? { dnsNames: [host], ipAddresses: [] } : { dnsNames: [], ipAddresses: [host] };
+}

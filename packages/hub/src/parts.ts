@@ -1,0 +1,40 @@
+/**
+ * The hub's parts, for a simulator that drives them without listeners, and under a database of its own making: the
+ * second door of this package. What it offers is what ships; nothing here is made for a test.
+ */
+export { default as SqliteDatabase } from 'better-sqlite3';
+export {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+export { generateP256KeyPair } from './adapters/random.ts';
+export { type AssembleOptions, assembleHub, type HubPorts } from './assemble-hub.ts';
+export { createFoundation, type Foundation, storeFoundation } from './foundation.ts';
+export { toErrorAnswer } from './http/errors.ts';
+export { createHeartbeatEndpoint } from './http/heartbeat-endpoint.ts';
+export type { Hub } from './hub.ts';
+export { type Jobs, runJobs } from './jobs/run-jobs.ts';
+export { createVault, type Vault } from './kek/vault.ts';
+export { acceptFirstUse, showExposure } from './operations/accept-first-use.ts';
+export { addHost, reenrolHost } from './operations/add-host.ts';
+export { createSecret } from './operations/create-secret.ts';
+export { approvePin, confirmPin, rejectPin } from './operations/decide-pin.ts';
+export { evictHost, removeHost } from './operations/end-host.ts';
+export { enrolHost } from './operations/enrol-host.ts';
+export { cutRotation, leaveRotation, pauseRotation, resumeRotation } from './operations/rotation/hold.ts';
+export { retireRotation } from './operations/rotation/retire.ts';
+export { startRotation } from './operations/rotation/start.ts';
+export { advanceRotation } from './operations/rotation/step.ts';
+export { resumeHost, suspendHost, unbanHost } from './operations/suspend-host.ts';
+export type { RollEntry } from './roll.ts';
+export type { Actor } from './store/audit.ts';
+export { migrate } from './store/migrate.ts';
+export type { Db, Schema } from './store/schema.ts';
+export { showReadiness } from './views/rotations.ts';
