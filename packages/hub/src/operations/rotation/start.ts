@@ -4,16 +4,19 @@ import { SecretBytes } from '@rollcall/core/keys';
 import {
   decideStart,
   isRunning,
+  type RollHost,
   type Rotation,
   type RotationReason,
   type StartDecision,
 } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
+import { listAssignments } from '../../store/assignments.ts';
 import type { Actor } from '../../store/audit.ts';
 import { insertGeneration, type LiveRecord, updateGeneration } from '../../store/generations.ts';
 import { findRotation, insertRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
+import { issueMasterStep } from '../issue-master-step.ts';
 import { viewRoll } from './view.ts';
 import { destroyGeneration, recordRotation, storeRotation } from './write.ts';
 
@@ -26,7 +29,7 @@ export interface StartInput {
 export async function startRotation(hub: Hub, input: StartInput, actor: Actor): Promise<Rotation> {
   const started = await hub.db.transaction().execute(async (tx) => {
     const latest = (await findRotation(tx, MASTER)) ?? null;
-    const { generations, sweep } = await viewRoll(hub, tx, latest);
+    const { hosts, generations, sweep } = await viewRoll(hub, tx, latest);
     const { verifyWindowMs, beatMs } = hub.settings;
     const request = { ...input, id: `r-${encodeHex(hub.random(6))}`, secret: MASTER, verifyWindowMs, beatMs };
     const decision = decideStart(latest, request, sweep, hub.clock.read());
@@ -36,6 +39,7 @@ export async function startRotation(hub: Hub, input: StartInput, actor: Actor): 
       await storeRotation(tx, { ...latest, phase: 'done', phaseStartedAtMs: hub.clock.now() }, latest.phase);
     }
     await insertRotation(tx, decision.rotation);
+    await reissueDestroyed(hub, tx, hosts, decision.destroys);
     await hub.clock.save(tx);
     await recordRotation(hub, tx, decision.rotation, actor, 'rotation.started', {
       reason: input.reason,
@@ -47,8 +51,18 @@ export async function startRotation(hub: Hub, input: StartInput, actor: Actor): 
     return decision.rotation;
   });
   await hub.generations.reload();
+  await hub.roll.reloadAll();
   hub.nudgeRotation();
   return started;
+}
+
+/** What is still due and holds the destroyed version could not be sealed any more: those hosts get a step without it. */
+async function reissueDestroyed(hub: Hub, tx: Tx, hosts: readonly RollHost[], destroyed: number | null): Promise<void> {
+  if (destroyed === null) return;
+  const onRoll = new Set(hosts.map(({ id }) => id));
+  for (const { host, accept } of await listAssignments(tx, MASTER)) {
+    if (onRoll.has(host) && accept.includes(destroyed)) await issueMasterStep(hub, tx, host);
+  }
 }
 
 /** One step for each generation: the previous one is destroyed, the current one becomes previous, the new one current. */
