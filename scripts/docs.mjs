@@ -15,6 +15,14 @@ const { createOpenApi } = await load('packages/wire/src/openapi.ts');
 writeFileSync(join(root, 'docs', 'openapi.json'), JSON.stringify(createOpenApi()));
 execFileSync(join(root, 'node_modules', '.bin', 'biome'), ['format', '--write', 'docs/openapi.json'], { cwd: root });
 
+const { agentExampleOptions, hubExampleOptions, renderConfigExample } = await load(
+  'packages/wire/src/config/config-example.ts',
+);
+const { hubConfigTable } = await load('packages/wire/src/config/hub-config.ts');
+const { agentConfigTable } = await load('packages/wire/src/config/agent-config.ts');
+writeFileSync(join(root, 'deploy', 'hub.example.yaml'), renderConfigExample(hubConfigTable, hubExampleOptions));
+writeFileSync(join(root, 'deploy', 'agent.example.yaml'), renderConfigExample(agentConfigTable, agentExampleOptions));
+
 /** The sources themselves, so that a stale build cannot write stale documents. */
 async function load(path) {
   const { module } = await runnerImport(join(root, path), { root, configFile: false, logLevel: 'error' });

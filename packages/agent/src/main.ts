@@ -1,11 +1,11 @@
 /** The composition root of the agent: builds the ports, takes the state directory, and runs until it is told to stop. */
 import { errorTable, isRollcallError } from '@rollcall/core/errors';
 import type { Log } from '@rollcall/core/ports';
-import type { AgentStatusAnswer } from '@rollcall/wire';
+import type { AgentReloadAnswer, AgentStatusAnswer } from '@rollcall/wire';
 import { lockDirectory } from './adapters/directory-lock.ts';
 import { createPinoLog, type LogLevel } from './adapters/pino-log.ts';
 import { readInputFile } from './adapters/read-input-file.ts';
-import { askStatus, type StatusSocket, serveStatus } from './adapters/status-socket.ts';
+import { askReload, askStatus, type StatusAgent, type StatusSocket, serveStatus } from './adapters/status-socket.ts';
 import { createSystemClock } from './adapters/system-clock.ts';
 import { resolveDirectory, systemFiles } from './adapters/system-files.ts';
 import { systemRandom } from './adapters/system-random.ts';
@@ -14,6 +14,8 @@ import type { AgentState } from './agent-state.ts';
 import { describeAgent } from './agent-status.ts';
 import { runLoop } from './loop.ts';
 import { type AgentFlags, type ReadGiven, readGiven } from './read-given.ts';
+import { createReload, type Reload } from './reload.ts';
+import { type ResetWrapKey, resetWrapKey as resetWrapKeyIn } from './reset-wrap-key.ts';
 import { decideStart } from './start.ts';
 import { loadState, prepareDirectory } from './state/load.ts';
 import { createPersist } from './state/persist.ts';
@@ -21,6 +23,8 @@ import { createPersist } from './state/persist.ts';
 export interface AgentOptions extends AgentFlags {
   readonly stateDir: string;
   readonly logLevel?: LogLevel;
+  /** Reads the configuration again, on SIGHUP or when the status socket is asked; without it SIGHUP ends the agent. */
+  readonly reload?: () => Promise<AgentOptions>;
 }
 
 /**
@@ -43,7 +47,16 @@ export async function runAgent(options: AgentOptions, control: { readonly signal
     const initial = decideStart(loaded?.state, read.given, systemRandom);
     for (const code of initial.warnings) log.warn(errorTable[code].text, { code, hint: errorTable[code].hint });
     const persist = createPersist(systemFiles, directory, loaded?.inForce);
-    await serve({ directory, initial, persist, log, ...control });
+    const reload = createReload(options, (level) => log.setLevel(level), log);
+    await serve({
+      directory,
+      initial,
+      persist,
+      log,
+      reload,
+      listensToHangup: options.reload !== undefined,
+      ...control,
+    });
   } finally {
     await lock.release();
   }
@@ -52,6 +65,23 @@ export async function runAgent(options: AgentOptions, control: { readonly signal
 /** Asks the agent that runs on this state directory. Throws `agent_not_running`. */
 export async function readAgentStatus(stateDir: string): Promise<AgentStatusAnswer> {
   return askStatus(await resolveDirectory(stateDir));
+}
+
+/** Asks the agent that runs on this state directory to read its configuration again. Throws what it was refused with. */
+export async function reloadAgent(stateDir: string): Promise<AgentReloadAnswer> {
+  return askReload(await resolveDirectory(stateDir));
+}
+
+/** Gives a stopped agent another wrap key: see `reset-wrap-key.ts`. Throws `state_locked` while an agent runs. */
+export async function resetWrapKey(stateDir: string): Promise<ResetWrapKey> {
+  const directory = await resolveDirectory(stateDir);
+  const place = { files: systemFiles, directory, uid: process.getuid?.() ?? 0 };
+  const lock = await lockDirectory(directory, systemRandom);
+  try {
+    return await resetWrapKeyIn(place, { random: systemRandom, nowMs: createSystemClock().now() });
+  } finally {
+    await lock.release();
+  }
 }
 
 /** A token that was redeemed, or a master that was replaced, may be gone from where the configuration names it. */
@@ -70,15 +100,19 @@ async function serve(at: {
   readonly initial: AgentState;
   readonly persist: ReturnType<typeof createPersist>;
   readonly log: Log;
+  readonly reload: Reload;
+  readonly listensToHangup: boolean;
   readonly signal?: AbortSignal;
 }): Promise<void> {
-  const { directory, initial, persist, log } = at;
+  const { directory, initial, persist, log, reload } = at;
   const stop = at.signal === undefined ? stopOnSignals() : { signal: at.signal, release: () => undefined };
   const clock = createSystemClock();
   const transport = createTlsTransport({ clock, log });
+  const hangUp = () => void reload().catch(() => undefined);
+  if (at.listensToHangup) process.on('SIGHUP', hangUp);
   let state = initial;
   try {
-    const socket = await serveStatusIfPossible(directory, () => describeAgent(state), log);
+    const socket = await serveStatusIfPossible(directory, { describe: () => describeAgent(state), reload }, log);
     log.info('agent started', { host: state.durable.host, startup: state.startup, directory });
     try {
       await runLoop({ clock, random: systemRandom, transport, log, persist }, initial, {
@@ -93,6 +127,7 @@ async function serve(at: {
     log.info('agent stopped', { host: state.durable.host });
   } finally {
     stop.release();
+    process.removeListener('SIGHUP', hangUp);
     transport.close();
   }
 }
@@ -100,11 +135,11 @@ async function serve(at: {
 /** A disk that takes not even a socket is no reason to fall silent towards the hub. */
 async function serveStatusIfPossible(
   directory: string,
-  describe: () => AgentStatusAnswer,
+  agent: StatusAgent,
   log: Log,
 ): Promise<StatusSocket | undefined> {
   try {
-    return await serveStatus(directory, describe);
+    return await serveStatus(directory, agent);
   } catch (error) {
     if (!isRollcallError(error, 'disk_full') && !isRollcallError(error, 'state_unwritable')) throw error;
     log.error('the status socket cannot be made; the agent runs without it', { code: error.code, ...error.details });

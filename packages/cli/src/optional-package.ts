@@ -1,6 +1,6 @@
 /** Hub and agent are optional peers: a host does not install a database, a laptop neither (design 2). */
 import { RollcallError } from '@rollcall/core/errors';
-import type { AgentStatusAnswer } from '@rollcall/wire';
+import type { AgentReloadAnswer, AgentStatusAnswer } from '@rollcall/wire';
 import type { Io } from './ports.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -20,32 +20,49 @@ export interface HubPackage {
     readonly operatorSocket: string;
     readonly listen: string;
   }>;
-  runHub(options: {
-    readonly dir: string;
-    readonly kekFile?: string | undefined;
-    readonly listen?: string | undefined;
-    readonly beatMs?: number | undefined;
-    readonly verifyWindowMs?: number | undefined;
-    readonly firstUseMinAgeMs?: number | undefined;
-    readonly metrics?: string | undefined;
-    readonly operators?: string | undefined;
-    readonly logLevel?: LogLevel | undefined;
-  }): Promise<void>;
+  runHub(options: HubRunOptions): Promise<void>;
+}
+
+export interface HubRunOptions {
+  readonly dir: string;
+  readonly kekFile?: string | undefined;
+  readonly listen?: string | undefined;
+  readonly beatMs?: number | undefined;
+  readonly verifyWindowMs?: number | undefined;
+  readonly firstUseMinAgeMs?: number | undefined;
+  readonly metrics?: string | undefined;
+  readonly operators?: string | undefined;
+  readonly logLevel?: LogLevel | undefined;
+  /** Reads the configuration again, on SIGHUP. */
+  readonly reload?: () => Promise<Omit<HubRunOptions, 'reload'>>;
 }
 
 export interface AgentPackage {
-  runAgent(options: {
-    readonly stateDir: string;
-    /** Path of the token, or `-`. */
-    readonly enrol?: string;
-    readonly hub?: string;
-    readonly host?: string;
-    readonly hubRootFile?: string;
-    readonly masterFile?: string;
-    readonly life?: number;
-    readonly logLevel?: LogLevel;
-  }): Promise<void>;
+  runAgent(options: AgentRunOptions): Promise<void>;
   readAgentStatus(stateDir: string): Promise<AgentStatusAnswer>;
+  /** Asks the agent that runs there to read its configuration again. */
+  reloadAgent(stateDir: string): Promise<AgentReloadAnswer>;
+  /** Gives a stopped agent another wrap key. */
+  resetWrapKey(stateDir: string): Promise<{
+    readonly host: string;
+    readonly former: string;
+    readonly fingerprint: string;
+    readonly keptAs: string;
+  }>;
+}
+
+export interface AgentRunOptions {
+  readonly stateDir: string;
+  /** Path of the token, or `-`. */
+  readonly enrol?: string;
+  readonly hub?: string;
+  readonly host?: string;
+  readonly hubRootFile?: string;
+  readonly masterFile?: string;
+  readonly life?: number;
+  readonly logLevel?: LogLevel;
+  /** Reads the configuration again, on SIGHUP or `agent reload`. */
+  readonly reload?: () => Promise<Omit<AgentRunOptions, 'reload'>>;
 }
 
 export interface DemoPart {

@@ -112,6 +112,11 @@ const runs: readonly [string, RouteName, number][] = [
 const stdin = 'm'.repeat(48);
 const files = { '/fleet.csv': { text: `host,reach,address\nagent-1,push,10.0.0.1:7444\n${given.LONG_ID},,\n` } };
 
+const noOther = {
+  reloadAgent: () => Promise.reject(new Error('not asked for')),
+  resetWrapKey: () => Promise.reject(new Error('not asked for')),
+};
+
 /** Documents that are a part of the answer. */
 const parts: Readonly<Record<string, unknown>> = {
   'secret show master': given.secret,
@@ -259,6 +264,7 @@ describe('a command line that does not fit together', () => {
       '@rollcall/agent': async () => ({
         runAgent: async () => undefined,
         readAgentStatus: async () => given.agentStatus,
+        ...noOther,
       }),
     };
     const demo = async () => ({ runDemo: async () => 0 });
@@ -301,6 +307,7 @@ describe('what is not a failure of the hub', () => {
         '@rollcall/agent': async () => ({
           runAgent: async () => undefined,
           readAgentStatus: () => Promise.reject(new Error('the secret is hunter2')),
+          ...noOther,
         }),
       },
     });

@@ -140,6 +140,7 @@ const rows = {
   kek_wrong: [409, 2, 'This is not the key-encryption key of this database.', 'Find the file whose key has the expected fingerprint. Nothing was changed.'],
   hub_exists: [409, 2, 'There is a hub in this directory already.', 'Start it with `rollcall hub start --dir DIR`, or choose another directory.'],
   config_invalid: [400, 2, 'The configuration cannot be taken.', 'Mend what is listed, each with its file and line; nothing was started or changed.'],
+  config_absent: [409, 2, 'This process was started without a configuration file, so there is nothing to read again.', 'Start it with --config FILE.'],
   hub_missing: [400, 2, 'There is no hub in this directory.', 'Make one with `rollcall hub init --dir DIR`.'],
   listen_failed: [500, 1, 'A listener cannot be opened.', 'Something else may hold the address: see `ss -ltnp`.'],
   malformed_address: [400, 2, 'This is not an address to listen on.', 'Use HOST:PORT, for example 0.0.0.0:7443 or [::]:7443.'],

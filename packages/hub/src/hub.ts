@@ -13,13 +13,14 @@ import type { Roll } from './roll.ts';
 import type { Statements } from './statements.ts';
 import type { Db } from './store/schema.ts';
 
+/** Read where they are used, never copied: a reload writes them anew (design 8). */
 export interface Settings {
   /** The interval that hosts are asked to beat at, before jitter. */
-  readonly beatMs: number;
+  beatMs: number;
   /** How long the old generation goes on verifying after a rotation of the master starts. */
-  readonly verifyWindowMs: number;
+  verifyWindowMs: number;
   /** A key younger than this is not taken on first use. */
-  readonly firstUseMinAgeMs: number;
+  firstUseMinAgeMs: number;
 }
 
 export interface Hub {

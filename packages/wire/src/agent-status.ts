@@ -17,4 +17,12 @@ export const agentStatusAnswer = Type.Object({
   /** Heartbeats of this start, counted before any retry, by what came back (`ok`, an error code, `unreachable`). */
   heartbeats: Type.Record(word(), count()),
 });
+/** `POST /v1/reload` on the same socket: by key of the configuration file. */
+export const agentReloadAnswer = Type.Object({
+  changed: Type.Array(word()),
+  /** Differ from what runs, and are taken at the next start only. */
+  needRestart: Type.Array(word()),
+});
+export type AgentReloadAnswer = Static<typeof agentReloadAnswer>;
+
 export type AgentStatusAnswer = Static<typeof agentStatusAnswer>;

@@ -3,7 +3,7 @@
  * documentation and the test that every route is authenticated read it.
  */
 import { type Static, type TSchema, Type } from 'typebox';
-import { agentStatusAnswer } from './agent-status.ts';
+import { agentReloadAnswer, agentStatusAnswer } from './agent-status.ts';
 import { auditQuery, hubStatusAnswer, listAuditAnswer } from './audit.ts';
 import { enrolAnswer, enrolBody, trustBundle } from './enrol.ts';
 import { heartbeatAnswer, heartbeatBody } from './heartbeat.ts';
@@ -257,6 +257,7 @@ export const routes = {
   },
 
   agentStatus: get('agent', '/v1/status', 'local', 'The agent about itself', agentStatusAnswer),
+  agentReload: post('agent', '/v1/reload', 'local', 'Read the configuration again', nothing, agentReloadAnswer),
 } as const;
 
 export type RouteName = keyof typeof routes;

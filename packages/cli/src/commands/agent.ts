@@ -1,16 +1,18 @@
 /** `rollcall agent`: the daemon on a host. */
 import { parseHostId } from '@rollcall/core/keys';
-import type { AgentStatusAnswer } from '@rollcall/wire';
-import { type LogLevel, loadAgent } from '../optional-package.ts';
+import { type AgentConfig, type AgentStatusAnswer, assertAgentConfig, readAgentConfig } from '@rollcall/wire';
+import { configOption, given, readConfigSource } from '../config-source.ts';
+import { type AgentPackage, type LogLevel, loadAgent } from '../optional-package.ts';
 import { formatAge } from '../output/age.ts';
-import { formatFields, indented, type View } from '../output/page.ts';
+import { formatFields, indented, type View, wrap } from '../output/page.ts';
 import { printable } from '../output/printable.ts';
 import type { Cell } from '../output/table.ts';
 import { usageError } from '../usage-error.ts';
-import { defineVerb, type Noun } from '../verb.ts';
+import { type Context, defineVerb, type Noun, yesOption } from '../verb.ts';
 
 interface StartOptions {
-  readonly state: string;
+  readonly config?: string;
+  readonly state?: string;
   readonly enrol?: string;
   readonly hub?: string;
   readonly host?: string;
@@ -30,9 +32,11 @@ const start = defineVerb<StartOptions>({
     'rollcall agent start --state /var/lib/rollcall-agent      (every later start)',
     'rollcall agent start --state /var/lib/rollcall-agent --hub https://HUB:7443 \\',
     '    --host agent-9 --hub-root-file hub-root.json --master-file master',
+    'rollcall agent start --config /etc/rollcall/agent.yaml',
   ],
   options: [
-    stateOption,
+    configOption,
+    { flags: '--state <dir>', description: 'state directory of the agent' },
     { flags: '--enrol <file>', description: 'enrolment token; - for standard input' },
     { flags: '--hub <url>', description: 'address of the hub, for a host of an older fleet' },
     { flags: '--host <id>', description: 'its id on the roll' },
@@ -43,7 +47,9 @@ const start = defineVerb<StartOptions>({
   ],
   run: async (context, _args, options) => {
     const agent = await loadAgent(context.io);
-    await agent.runAgent(startOptions(options));
+    const read = () => readOptions(context, options);
+    const reload = options.config === undefined ? {} : { reload: read };
+    await agent.runAgent({ ...(await read()), ...reload });
     return { json: { stopped: true }, text: ['The agent has stopped.'] };
   },
 });
@@ -60,19 +66,66 @@ const status = defineVerb<{ readonly state: string }>({
   },
 });
 
-export const agentNoun: Noun = { name: 'agent', summary: 'The daemon on a host', verbs: [start, status] };
+const reload = defineVerb<{ readonly state: string }>({
+  usage: 'reload',
+  summary: 'Let the running agent read its configuration again; a bad one changes nothing',
+  examples: ['rollcall agent reload --state /var/lib/rollcall-agent'],
+  options: [stateOption],
+  run: async (context, _args, { state }) => {
+    const agent = await loadAgent(context.io);
+    const answer = await agent.reloadAgent(state);
+    const changed = answer.changed.length === 0 ? 'Nothing has changed.' : `Taken: ${answer.changed.join(', ')}.`;
+    const waiting = answer.needRestart.length === 0 ? [] : [`After a restart: ${answer.needRestart.join(', ')}.`];
+    return { json: answer, text: [changed, ...waiting] };
+  },
+});
 
-function startOptions({ state, enrol, hub, host, hubRootFile, masterFile, life, logLevel }: StartOptions) {
-  return {
-    stateDir: state,
-    ...(enrol === undefined ? {} : { enrol }),
-    ...(hub === undefined ? {} : { hub }),
-    ...(host === undefined ? {} : { host: parseHostId(host) }),
-    ...(hubRootFile === undefined ? {} : { hubRootFile }),
-    ...(masterFile === undefined ? {} : { masterFile }),
-    ...(life === undefined ? {} : { life: wholeLife(life) }),
-    ...(logLevel === undefined ? {} : { logLevel }),
+const resetWrapKey = defineVerb<{ readonly state: string; readonly yes?: boolean }>({
+  usage: 'reset-wrap-key',
+  summary: 'Give a stopped agent another wrap key; the hub takes it when an operator approves it',
+  examples: ['rollcall agent reset-wrap-key --state /var/lib/rollcall-agent'],
+  options: [stateOption, yesOption],
+  run: async (context, _args, { state, yes }) => {
+    const agent = await loadAgent(context.io);
+    await context.confirm(
+      `Make another wrap key in ${state}? Until it is approved on the hub, this host opens nothing new.`,
+      yes === undefined ? {} : { yes },
+    );
+    const answer = await agent.resetWrapKey(state);
+    return { json: answer, text: formatReset(answer, context.view) };
+  },
+});
+
+export const agentNoun: Noun = {
+  name: 'agent',
+  summary: 'The daemon on a host',
+  verbs: [start, status, reload, resetWrapKey],
+};
+
+/** Flags over environment over file; contradictions are looked for in what comes of it. */
+async function readOptions(
+  context: Context,
+  options: StartOptions,
+): Promise<AgentConfig & { readonly stateDir: string }> {
+  const { state, enrol, hub, host, hubRootFile, masterFile, life, logLevel } = options;
+  const config: AgentConfig = {
+    ...readAgentConfig(await readConfigSource(context, options.config), context.io.env),
+    ...given({
+      stateDir: state,
+      enrol,
+      hub,
+      host: host === undefined ? undefined : parseHostId(host),
+      hubRootFile,
+      masterFile,
+      life: life === undefined ? undefined : wholeLife(life),
+      logLevel,
+    }),
   };
+  assertAgentConfig(config);
+  const { stateDir } = config;
+  if (stateDir === undefined)
+    throw usageError('an agent needs its state directory', 'Name it: --state DIR, or `state:` in the file.');
+  return { ...config, stateDir };
 }
 
 function wholeLife(text: string): number {
@@ -112,5 +165,26 @@ function formatStatus(answer: AgentStatusAnswer, view: View): string[] {
       `  ${style.bad(printable(problem.code))}`,
       ...indented(problem.hint, view, 4),
     ]),
+  ];
+}
+
+function formatReset(answer: Awaited<ReturnType<AgentPackage['resetWrapKey']>>, view: View): string[] {
+  const { host, former, fingerprint, keptAs } = answer;
+  return [
+    `${view.style.bold(printable(host))} has another wrap key.`,
+    ...formatFields(
+      [
+        ['new', fingerprint],
+        ['former', former],
+        ['kept as', keptAs],
+      ],
+      view,
+    ),
+    ...wrap(
+      'What it holds stays in force. Once the agent runs, the hub shows the new key as pending, and goes on sealing to the former one, which this host opens no more. On the hub:',
+      view.width,
+    ),
+    `  rollcall pin approve ${printable(host)} --fingerprint FULL`,
+    ...wrap('Remove the kept file when that is done: the former key is in it.', view.width),
   ];
 }

@@ -1,13 +1,13 @@
 /** `rollcall hub`: make a hub, run it, ask how it is. */
 import { resolve } from 'node:path';
 import { type HubStatusAnswer, routes } from '@rollcall/wire';
-import { type HubPackage, type LogLevel, loadHub } from '../optional-package.ts';
+import { type HubPackage, loadHub } from '../optional-package.ts';
 import { formatClock, formatInstant } from '../output/age.ts';
 import { formatFields, type View, wrap } from '../output/page.ts';
 import { formatReadiness } from '../output/readiness.ts';
 import { formatTable } from '../output/table.ts';
-import { optionalDuration } from '../time-option.ts';
 import { defineVerb, type Noun } from '../verb.ts';
+import { start } from './hub-start.ts';
 
 interface InitOptions {
   readonly dir: string;
@@ -16,23 +16,10 @@ interface InitOptions {
   readonly kekFile?: string;
 }
 
-interface StartOptions {
-  readonly dir: string;
-  readonly kekFile?: string;
-  readonly listen?: string;
-  readonly metrics?: string;
-  readonly operators?: string;
-  readonly beat?: string;
-  readonly verifyWindow?: string;
-  readonly firstUseMinAge?: string;
-  readonly logLevel?: LogLevel;
-}
-
 interface WhereOptions {
   readonly dir?: string;
 }
 
-const dirOfHub = { flags: '--dir <dir>', description: 'data directory of the hub' };
 const whereOption = {
   flags: '--dir <dir>',
   description: 'data directory of the hub: short for --hub unix:DIR/operator.sock',
@@ -46,7 +33,7 @@ const init = defineVerb<InitOptions>({
     'rollcall hub init --dir ./hub --trust-domain fleet.example.org',
   ],
   options: [
-    { ...dirOfHub, description: 'where it lives; must be new or empty', required: true },
+    { flags: '--dir <dir>', description: 'where it lives; must be new or empty', required: true },
     { flags: '--listen <host:port>', description: 'address under which the hosts reach it (127.0.0.1:7443)' },
     { flags: '--trust-domain <name>', description: 'SPIFFE trust domain of the fleet (rollcall.internal)' },
     { flags: '--kek-file <file>', description: 'where to put the key-encryption key; outside of DIR is better' },
@@ -55,42 +42,6 @@ const init = defineVerb<InitOptions>({
     const hub = await loadHub(context.io);
     const made = await hub.initHub({ dir: resolve(dir), listen, trustDomain, kekFile });
     return { json: made, text: formatMade(made, context.view) };
-  },
-});
-
-const start = defineVerb<StartOptions>({
-  usage: 'start',
-  summary: 'Run the hub until SIGTERM or Ctrl-C; its log goes to standard error',
-  examples: ['rollcall hub start --dir /var/lib/rollcall --kek-file /etc/rollcall/kek'],
-  options: [
-    { ...dirOfHub, required: true },
-    { flags: '--kek-file <file>', description: 'key-encryption key, where it is not the one that init made' },
-    { flags: '--listen <host:port>', description: 'address for hosts, where it is not the one that init was told' },
-    { flags: '--metrics <host:port>', description: 'address for Prometheus' },
-    { flags: '--operators <host:port>', description: 'address for operators with tokens; none by default' },
-    { flags: '--beat <duration>', description: 'how often hosts are to beat, for example 10s' },
-    { flags: '--verify-window <duration>', description: 'how long an old master goes on verifying; 7d by default' },
-    { flags: '--first-use-min-age <duration>', description: 'keys seen for less are exposed; 24h by default' },
-    { flags: '--log-level <level>', description: 'what to log', choices: ['debug', 'info', 'warn', 'error', 'silent'] },
-  ],
-  run: async (
-    context,
-    _args,
-    { dir, kekFile, listen, metrics, operators, beat, verifyWindow, firstUseMinAge, logLevel },
-  ) => {
-    const hub = await loadHub(context.io);
-    await hub.runHub({
-      dir,
-      kekFile,
-      listen,
-      metrics,
-      operators,
-      beatMs: optionalDuration('--beat', beat),
-      verifyWindowMs: optionalDuration('--verify-window', verifyWindow),
-      firstUseMinAgeMs: optionalDuration('--first-use-min-age', firstUseMinAge),
-      logLevel,
-    });
-    return { json: { stopped: true }, text: ['The hub has stopped.'] };
   },
 });
 

@@ -97,6 +97,8 @@ describe('rollcall agent', () => {
         given.push(stateDir);
         return agentStatus;
       },
+      reloadAgent: () => Promise.reject(new Error('not asked for')),
+      resetWrapKey: () => Promise.reject(new Error('not asked for')),
     };
     return { given, parts: { '@rollcall/agent': async () => agent } };
   }

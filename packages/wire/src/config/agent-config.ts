@@ -4,18 +4,55 @@ import { type ConfigOf, type ConfigSource, readConfig } from './config-file.ts';
 import { host, hubAddress, oneOf, path, positive } from './config-kinds.ts';
 
 export const agentConfigTable = {
-  stateDir: { key: 'state', kind: path, isLive: false, about: 'State directory, 0700.' },
-  enrol: { key: 'enrol', kind: path, isLive: false, about: 'File with an enrolment token.' },
-  hub: { key: 'hub_url', kind: hubAddress, isLive: false, about: 'Address of the hub, for a host of an older fleet.' },
-  host: { key: 'host', kind: host, isLive: false, about: 'Host id, for a host of an older fleet.' },
-  hubRootFile: { key: 'hub_root_file', kind: path, isLive: false, about: 'The hub-root file that the hub printed.' },
-  masterFile: { key: 'master_file', kind: path, isLive: false, about: 'The master, for a host of an older fleet.' },
-  life: { key: 'life', kind: positive, isLive: false, about: 'The life of the host, where it is not 1.' },
+  stateDir: {
+    key: 'state',
+    kind: path,
+    isLive: false,
+    about: 'State directory, 0700.',
+    example: '/var/lib/rollcall-agent',
+  },
+  enrol: {
+    key: 'enrol',
+    kind: path,
+    isLive: false,
+    about: 'File with an enrolment token. Once it is redeemed, the file may be gone.',
+    example: '/etc/rollcall/enrolment-token',
+  },
+  hub: {
+    key: 'hub_url',
+    kind: hubAddress,
+    isLive: false,
+    about: 'Address of the hub, for a host of an older fleet.',
+    example: 'https://hub.example.org:7443',
+  },
+  host: { key: 'host', kind: host, isLive: false, about: 'Host id, for a host of an older fleet.', example: 'agent-7' },
+  hubRootFile: {
+    key: 'hub_root_file',
+    kind: path,
+    isLive: false,
+    about: 'The hub-root file that the hub printed, for a host of an older fleet.',
+    example: '/etc/rollcall/hub-root.json',
+  },
+  masterFile: {
+    key: 'master_file',
+    kind: path,
+    isLive: false,
+    about: 'The master, for a host of an older fleet.',
+    example: '/etc/rollcall/master',
+  },
+  life: {
+    key: 'life',
+    kind: positive,
+    isLive: false,
+    about: 'The life of a host of an older fleet, where it is not 1.',
+    example: '2',
+  },
   logLevel: {
     key: 'log_level',
     kind: oneOf('debug', 'info', 'warn', 'error', 'silent'),
     isLive: true,
     about: 'What to log.',
+    example: 'info',
   },
 } as const;
 

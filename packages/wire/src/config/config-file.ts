@@ -3,8 +3,9 @@
  * cannot take, is refused with file, line and the accepted form; all of it at once, so that one edit mends it (design 8).
  */
 import { RollcallError } from '@rollcall/core/errors';
-import { isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { isMap, isScalar, LineCounter, type Node, type Pair } from 'yaml';
 import type { ConfigKind } from './config-kinds.ts';
+import { parsePlainYaml } from './plain-yaml.ts';
 
 export interface ConfigKey<Value = unknown> {
   /** `beat`, or with a dot for one level below: `first_use.min_age`. */
@@ -13,6 +14,8 @@ export interface ConfigKey<Value = unknown> {
   /** Whether a running program takes a new value on SIGHUP. */
   readonly isLive: boolean;
   readonly about: string;
+  /** As it would stand in a file. */
+  readonly example: string;
 }
 
 export type ConfigTable = Readonly<Record<string, ConfigKey>>;
@@ -57,30 +60,36 @@ function* readFile(table: ConfigTable, { file, text }: ConfigSource, problems: s
   const lines = new LineCounter();
   const at = (node: { range?: readonly number[] | null | undefined } | null | undefined) =>
     `${file}:${lines.linePos(node?.range?.[0] ?? 0).line}`;
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, version: '1.2', merge: false });
-  for (const error of document.errors)
-    problems.push(`${file}:${lines.linePos(error.pos[0]).line}: not YAML as it is taken here (${error.code})`);
-  if (document.errors.length > 0 || document.contents === null) return;
+  const document = parsePlainYaml({ file, text }, lines, problems);
+  if (document === undefined || document.contents === null) return;
   const byKey = new Map(Object.entries(table).map(([name, row]) => [row.key, { name, row }]));
   const sections = new Set([...byKey.keys()].filter((key) => key.includes('.')).map((key) => key.split('.')[0]));
+  const seen = new Set<string>();
 
   function* walk(node: Node | null, prefix: string): Generator<[string, unknown]> {
     if (!isMap(node)) {
       problems.push(`${at(node)}: ${prefix === '' ? 'the file' : prefix.slice(0, -1)}: a mapping of keys to values`);
       return;
     }
-    for (const { key: keyNode, value } of node.items) {
-      const key = `${prefix}${isScalar(keyNode) ? String(keyNode.value) : ''}`;
-      const known = byKey.get(key);
-      if (prefix === '' && sections.has(key)) yield* walk(value as Node | null, `${key}.`);
-      else if (known === undefined)
-        problems.push(`${at(keyNode as Node)}: ${shown(key)}: ${suggest(key, [...byKey.keys()])}`);
-      else {
-        const parsed = known.row.kind.parse(plain(value as Node | null));
-        if (parsed === undefined) problems.push(`${at((value ?? keyNode) as Node)}: ${key}: ${known.row.kind.accepts}`);
-        else yield [known.name, parsed];
-      }
+    for (const pair of node.items) {
+      const key = `${prefix}${isScalar(pair.key) ? String(pair.key.value) : ''}`;
+      if (prefix === '' && sections.has(key)) yield* walk(pair.value as Node | null, `${key}.`);
+      else yield* take(key, pair as Pair<Node, Node | null>);
     }
+  }
+
+  function* take(key: string, { key: keyNode, value }: Pair<Node, Node | null>): Generator<[string, unknown]> {
+    const known = byKey.get(key);
+    if (known === undefined) {
+      problems.push(`${at(keyNode)}: ${shown(key)}: ${suggest(key, [...byKey.keys()])}`);
+      return;
+    }
+    // `first_use.min_age` beside `first_use: { min_age }` is no double key for YAML.
+    if (seen.has(key)) problems.push(`${at(keyNode)}: ${key}: stands there twice`);
+    seen.add(key);
+    const parsed = known.row.kind.parse(plain(value));
+    if (parsed === undefined) problems.push(`${at(value ?? keyNode)}: ${key}: ${known.row.kind.accepts}`);
+    else yield [known.name, parsed];
   }
   yield* walk(document.contents, '');
 }

@@ -4,29 +4,50 @@ import { type ConfigOf, type ConfigSource, readConfig } from './config-file.ts';
 import { address, duration, oneOf, path } from './config-kinds.ts';
 
 export const hubConfigTable = {
-  dir: { key: 'dir', kind: path, isLive: false, about: 'Data directory.' },
-  kekFile: { key: 'kek_file', kind: path, isLive: false, about: 'Key-encryption key, outside the data directory.' },
-  listen: { key: 'listen', kind: address, isLive: false, about: 'Address for hosts.' },
-  metrics: { key: 'metrics', kind: address, isLive: false, about: 'Address for Prometheus; loopback by default.' },
-  operators: { key: 'operators', kind: address, isLive: false, about: 'Address for operators with tokens.' },
-  beatMs: { key: 'beat', kind: duration, isLive: true, about: 'How often hosts are to beat.' },
+  dir: { key: 'dir', kind: path, isLive: false, about: 'Data directory.', example: '/var/lib/rollcall' },
+  kekFile: {
+    key: 'kek_file',
+    kind: path,
+    isLive: false,
+    about: 'Key-encryption key, outside the data directory.',
+    example: '/etc/rollcall/kek',
+  },
+  listen: { key: 'listen', kind: address, isLive: false, about: 'Address for hosts.', example: '0.0.0.0:7443' },
+  metrics: {
+    key: 'metrics',
+    kind: address,
+    isLive: false,
+    about: 'Address for Prometheus; loopback by default.',
+    example: '127.0.0.1:7444',
+  },
+  operators: {
+    key: 'operators',
+    kind: address,
+    isLive: false,
+    about: 'Address for operators with tokens; without it there is the socket in the data directory alone.',
+    example: '0.0.0.0:7445',
+  },
+  beatMs: { key: 'beat', kind: duration, isLive: true, about: 'How often hosts are to beat.', example: '10s' },
   verifyWindowMs: {
     key: 'verify_window',
     kind: duration,
     isLive: true,
     about: 'How long an old master goes on verifying after a rotation starts.',
+    example: '7d',
   },
   firstUseMinAgeMs: {
     key: 'first_use.min_age',
     kind: duration,
     isLive: true,
     about: 'A key that was first seen more lately than this is not taken on first use.',
+    example: '24h',
   },
   logLevel: {
     key: 'log_level',
     kind: oneOf('debug', 'info', 'warn', 'error', 'silent'),
     isLive: false,
     about: 'What to log.',
+    example: 'info',
   },
 } as const;
 
