@@ -48,6 +48,8 @@ function judgeRelative(path: string, specifier: string): string | undefined {
     target.startsWith(`${territory(path)}/`) || (path.startsWith('tests/repo/') && target.startsWith('scripts/'));
   if (isShipped(path) && isTest(target)) return 'shipped code needs no test';
   if (!isOwn) return 'outside of its package';
+  // A command is what npm links before anything is built, so what it starts is named as it will be.
+  if (/^packages\/[^/]+\/bin\//.test(path) && target.startsWith(`${territory(path)}/dist/`)) return undefined;
   return /\.(?:ts|tsx|mjs|css|json|svg)$/.test(specifier) ? undefined : 'names no file';
 }
 
