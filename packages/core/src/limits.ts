@@ -110,6 +110,32 @@ export const limits = {
   keepAliveMs: 75_000,
   connectionsCheckingMs: 1_000,
   connections: 20_000,
+  /** Half of them: a load balancer is one network, and so is a thief. */
+  connectionsPerNetwork: 10_000,
+  operatorConnections: 1_000,
+  handshakeTimeoutMs: 5_000,
+  /** Above `keepAliveMs`: whoever neither reads nor writes for so long is cut off. */
+  socketSilentMs: 90_000,
+
+  // Rates (design 3, 8)
+  /** Of one running agent; a host beats every ten seconds, and at once after it has applied something. */
+  beatsPerSecond: 20,
+  beatsBurst: 60,
+  /** Running agents of one host that are told apart; also how many may start in one burst. */
+  beatInstancesPerHost: 16,
+  newInstanceEveryMs: 10_000,
+  enrolsPerSecond: 200,
+  enrolsBurst: 2_000,
+  enrolsPerNetworkPerSecond: 100,
+  enrolsPerNetworkBurst: 1_000,
+  enrolsPerHostPerSecond: 1,
+  enrolsPerHostBurst: 20,
+  publicPerSecond: 1_000,
+  publicBurst: 5_000,
+  publicPerNetworkPerSecond: 200,
+  publicPerNetworkBurst: 2_000,
+  /** Networks and claimed hosts whose rates are remembered. */
+  rateLimitedKeys: 10_000,
 
   // Certificates (design 6)
   authorityLifeMs: 315_360_000_000, // 10 y

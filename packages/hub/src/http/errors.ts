@@ -36,7 +36,7 @@ export function toErrorAnswer(
     status: known.row.status,
     headers: {
       'content-type': 'application/problem+json; charset=utf-8',
-      ...(known.row.retryable ? { 'retry-after': '1' } : {}),
+      ...(known.row.retryable ? { 'retry-after': String(known.details['retryAfterSeconds'] ?? 1) } : {}),
       // Whatever is still to come of it is not read.
       ...(known.code === 'too_large' ? { connection: 'close' } : {}),
     },
@@ -64,11 +64,13 @@ export function toProblem(error: RollcallError, requestId: string): Problem {
 
 function toRollcallError(error: unknown): RollcallError {
   if (error instanceof RollcallError) return error;
-  const { code, validation } = error as FastifyError;
+  const { code, validation, statusCode = 500 } = error as FastifyError;
   // Where in the body, and what was expected there; never what was sent.
   const first = validation?.[0];
   const details = first === undefined ? {} : { at: first.instancePath || '/', expected: first.message ?? '' };
-  return new RollcallError(fastifyCodes[code] ?? 'internal', details, { cause: error });
+  // The framework's other complaints about a request, an upload that was broken off among them, are no fault inside.
+  const otherwise = statusCode >= 400 && statusCode < 500 ? 'malformed_request' : 'internal';
+  return new RollcallError(fastifyCodes[code] ?? otherwise, details, { cause: error });
 }
 
 /** Name, code and place; a message of a library may carry what it was given. */

@@ -10,8 +10,10 @@ import { type HeartbeatBody, routes } from '@rollcall/wire';
 import { authenticateHost } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import { receiveHeartbeat } from '../operations/receive-heartbeat.ts';
+import { type BeatLimit, createBeatLimit } from './beat-limit.ts';
 import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
 import { readBody } from './read-body.ts';
+import { tooMany } from './stranger-limit.ts';
 
 /** Whether a value is of the schema; else `errors` says where it is not. As Fastify's compiler makes it. */
 export interface BodyCheck {
@@ -27,13 +29,14 @@ export function isHeartbeat({ method, url }: IncomingMessage): boolean {
 
 /** `check` is asked for at the first beat: the compiler of the listener is there once that is ready. */
 export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck): HeartbeatEndpoint {
+  const limit = createBeatLimit();
   let check: BodyCheck | undefined;
   let requests = 0;
   return (request, response) => {
     requests += 1;
     const requestId = `beat-${requests}`;
     check ??= compileCheck();
-    answerBeat(hub, check, request).then(
+    answerBeat(hub, { check, limit }, request).then(
       (text) => {
         hub.counts.add('heartbeats', 'ok');
         send(response, { status: 200, headers: JSON_HEADERS, body: text });
@@ -48,16 +51,24 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;
 
-async function answerBeat(hub: Hub, check: BodyCheck, request: IncomingMessage): Promise<string> {
+async function answerBeat(
+  hub: Hub,
+  { check, limit }: { readonly check: BodyCheck; readonly limit: BeatLimit },
+  request: IncomingMessage,
+): Promise<string> {
   const who = await authenticateHost(hub, request);
   const body = parseJson(await readBody(request, limits.heartbeatBodyBytes));
   if (check(body) !== true) {
     const { instancePath, message } = check.errors?.[0] ?? {};
     throw new RollcallError('malformed_request', { at: instancePath || '/', expected: message ?? '' });
   }
+  const beat = body as unknown as HeartbeatBody;
+  // Of the cost of a beat most is spent by now; what the limit keeps is the store, and the share of the other agents.
+  const waitMs = limit.take(`${who.rung} ${who.entry.id}`, beat.instance, hub.clock.monotonic());
+  if (waitMs > 0) throw tooMany(waitMs);
   return receiveHeartbeat(hub, {
     who,
-    body: body as unknown as HeartbeatBody,
+    body: beat,
     from: request.socket.remoteAddress ?? '',
   });
 }

@@ -1,5 +1,4 @@
 /** The operators' listener: a Unix socket whose file mode is the credential, and TCP with tokens where it is asked for (design 8). */
-import { constants } from 'node:crypto';
 import { limits } from '@rollcall/core/limits';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Hub } from '../hub.ts';
@@ -12,7 +11,7 @@ import { type Identify, identifyBySocket, identifyByToken } from './operator/ide
 import { createOperatorRegister } from './operator/register-operator.ts';
 import { registerRotationRoutes } from './operator/rotation-routes.ts';
 import { prepare } from './register.ts';
-import { ajvOptions, fastifyOptions, httpOptions } from './server-options.ts';
+import { ajvOptions, fastifyOptions, httpOptions, tlsOptions } from './server-options.ts';
 
 export function createOperatorSocket(hub: Hub, checks: SelfChecks, status: HubStatus): FastifyInstance {
   const app = Fastify({
@@ -28,15 +27,14 @@ export function createOperatorTcp(hub: Hub, tls: FleetTls, checks: SelfChecks, s
   const app = Fastify({
     ...fastifyOptions,
     https: {
-      ...httpOptions,
+      ...tlsOptions,
       key: tls.key,
       cert: tls.certificate,
-      minVersion: 'TLSv1.3',
-      secureOptions: constants.SSL_OP_NO_TICKET,
     },
     bodyLimit: limits.operatorBodyBytes,
     ajv: { customOptions: ajvOptions },
   });
+  app.server.maxConnections = limits.operatorConnections;
   return registerAll(app as unknown as FastifyInstance, identifyByToken(hub), hub, checks, status);
 }
 

@@ -1,0 +1,119 @@
+import { limits } from '@rollcall/core/limits';
+import { describe, expect, it } from 'vitest';
+import { codeOf } from '../hub.fixture.ts';
+import { createBeatLimit } from './beat-limit.ts';
+import { createRateLimit } from './rate-limit.ts';
+import { createStrangerLimit, networkOf } from './stranger-limit.ts';
+
+/** How many of `tries` at one moment are let through. */
+function passed(tries: number, take: () => number): number {
+  return Array.from({ length: tries }, take).filter((waitMs) => waitMs === 0).length;
+}
+
+describe('a bucket', () => {
+  it('gives a burst, then its rate, and says when to come again', () => {
+    const limit = createRateLimit({ perSecond: 4, burst: 10 }, 8);
+    expect(passed(20, () => limit.take('a', 0))).toBe(10);
+    expect(limit.take('a', 0)).toBe(250);
+    expect(limit.take('a', 125)).toBe(125);
+    expect(limit.take('a', 250)).toBe(0);
+    expect(passed(20, () => limit.take('a', 1_250))).toBe(4);
+    // Another key is not concerned, and a long silence fills to the burst, no further.
+    expect(passed(20, () => limit.take('b', 1_250))).toBe(10);
+    expect(passed(20, () => limit.take('a', 1e9))).toBe(10);
+  });
+
+  it('gives nothing for a clock that goes back', () => {
+    const limit = createRateLimit({ perSecond: 4, burst: 1 }, 8);
+    expect([limit.take('a', 1_000), limit.take('a', 0)]).toEqual([0, 250]);
+  });
+
+  it('is one of so many: the key that was silent for longest is forgotten', () => {
+    const limit = createRateLimit({ perSecond: 1, burst: 1 }, 2);
+    for (const key of ['a', 'b', 'a']) limit.take(key, 0);
+    expect(limit.take('c', 0)).toBe(0);
+    expect(limit.take('a', 0)).toBeGreaterThan(0);
+    expect(limit.take('b', 0)).toBe(0);
+  });
+});
+
+describe('the beats of a host', () => {
+  it('are limited for each running agent, and no host is concerned by another', () => {
+    const limit = createBeatLimit();
+    expect(passed(1_000, () => limit.take('derived x', 'one', 0))).toBe(limits.beatsBurst);
+    expect(passed(1_000, () => limit.take('derived x', 'one', 1_000))).toBe(limits.beatsPerSecond);
+    expect(limit.take('derived y', 'one', 1_000)).toBe(0);
+    // Another rung is another speaker.
+    expect(limit.take('mtls x', 'one', 1_000)).toBe(0);
+  });
+
+  it('of the true machine pass while a thief with its bearer floods with new instances for an hour', () => {
+    const limit = createBeatLimit();
+    expect(limit.take('derived x', 'true', 0)).toBe(0);
+    let taken = 0;
+    for (let second = 1; second <= 3_600; second += 1) {
+      const nowMs = second * 1_000;
+      for (let beat = 0; beat < 50; beat += 1) {
+        if (limit.take('derived x', `thief ${second} ${beat}`, nowMs) === 0) taken += 1;
+      }
+      if (second % 10 === 0) expect(limit.take('derived x', 'true', nowMs), `after ${second} s`).toBe(0);
+    }
+    expect(taken).toBeLessThanOrEqual(limits.beatInstancesPerHost + 3_600_000 / limits.newInstanceEveryMs);
+    expect(taken).toBeGreaterThan(300);
+  });
+
+  it('pass for an agent that is restarted in a loop, as a supervisor does it', () => {
+    const limit = createBeatLimit();
+    expect(passed(limits.beatInstancesPerHost, () => limit.take('derived x', String(Math.random()), 0))).toBe(
+      limits.beatInstancesPerHost,
+    );
+    expect(limit.take('derived x', 'one more', 0)).toBe(limits.newInstanceEveryMs);
+    expect(limit.take('derived x', 'one more', limits.newInstanceEveryMs)).toBe(0);
+  });
+});
+
+describe('strangers', () => {
+  const rates = {
+    inAll: { perSecond: 1, burst: 100 },
+    perNetwork: { perSecond: 1, burst: 50 },
+    perHost: { perSecond: 1, burst: 5 },
+  };
+  const ask = (limit: ReturnType<typeof createStrangerLimit>, from: string, host: string) => () =>
+    codeOf(() => limit(from, host, 0));
+  const count = async (tries: number, act: () => Promise<string>) => {
+    const codes = await Promise.all(Array.from({ length: tries }, act));
+    return codes.filter((code) => code === 'done').length;
+  };
+
+  it('behind one proxy: a host that misbehaves uses up its own share, and the others enrol', async () => {
+    const limit = createStrangerLimit(rates);
+    expect(await count(1_000, ask(limit, '192.0.2.1', 'mad'))).toBe(5);
+    for (let host = 0; host < 45; host += 1) expect(await ask(limit, '192.0.2.1', `agent-${host}`)()).toBe('done');
+    expect(await ask(limit, '192.0.2.1', 'agent-99')()).toBe('too_many_requests');
+    // The control: from elsewhere there is room, until there is none in all.
+    let others = 0;
+    while ((await ask(limit, `198.51.100.${others}`, 'agent-1')()) === 'done') others += 1;
+    expect(others).toBe(50);
+  });
+
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['::1', '0:0:0:0'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['2001:DB8:0:0:ffff::1', '2001:db8:0:0'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1::6', '2001:db8:1:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['', ''],
+  ])('%s are of the network %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+
+  it('that own a whole network are one stranger', async () => {
+    const limit = createStrangerLimit({ ...rates, perHost: { perSecond: 1, burst: 1_000 } });
+    let passing = 0;
+    while ((await ask(limit, `2001:db8::${passing.toString(16)}`, 'x')()) === 'done') passing += 1;
+    expect(passing).toBe(50);
+  });
+});
