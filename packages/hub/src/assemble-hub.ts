@@ -19,7 +19,7 @@ import { createRoll } from './roll.ts';
 import { hashSpki } from './server-key.ts';
 import { createStatements } from './statements.ts';
 import { readAuthority, readHubKey } from './store/hub-keys.ts';
-import { findMeta, type MetaKey } from './store/meta.ts';
+import { readMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
 import { toTrustBundle } from './trust-bundle.ts';
 
@@ -50,12 +50,12 @@ export async function assembleHub(
   options: AssembleOptions,
   { vault, clock: machineClock, random, log, nudgeRotation }: HubPorts,
 ): Promise<{ hub: Hub; tls: HubTls }> {
-  const clock = await createHubClock(db, machineClock);
+  const clock = await createHubClock(db, vault, machineClock);
   const stored = await readAuthority(db, vault);
   const authority = restoreAuthority({ certificateDer: stored.certificate, privateKeyPkcs8: stored.key.reveal() });
   const serverKey = createPrivateKey({ key: Buffer.from(stored.serverKey.reveal()), format: 'der', type: 'pkcs8' });
   const serverPublic = createPublicKey(serverKey);
-  const listenAt = parseListenAddress(options.listen ?? (await readMeta(db, 'listen')));
+  const listenAt = parseListenAddress(options.listen ?? (await readMeta(db, vault, 'listen')));
   const { trustDomain } = authority;
   const certificate = issueCertificate({
     authority,
@@ -69,10 +69,10 @@ export async function assembleHub(
     random,
   });
   const spki = hashSpki(serverPublic);
-  const root = decodeBase64url(await readMeta(db, 'hub_root'));
+  const root = decodeBase64url(await readMeta(db, vault, 'hub_root'));
   if (root === undefined) throw new RollcallError('store_unreadable', { table: 'meta', row: 'hub_root' });
   const hubKey = await readHubKey(db, vault);
-  const epoch = Number(await readMeta(db, 'epoch'));
+  const epoch = Number(await readMeta(db, vault, 'epoch'));
   const generations = createLiveGenerations({ db, vault, clock });
   // A store of generations that cannot be read stops no hub: it answers 503, and says so in its readiness (design 4).
   await generations.reload().catch(() => log.error('the generations of the master cannot be read'));
@@ -99,13 +99,6 @@ export async function assembleHub(
   };
   const key = serverKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   return { hub, tls: { certificate: certificate.certificatePem, key, endsAtMs: certificate.notAfterMs } };
-}
-
-/** A fact that `hub init` wrote: a store without it is not whole. */
-export async function readMeta(db: Db, key: MetaKey): Promise<string> {
-  const value = await findMeta(db, key);
-  if (value === undefined) throw new RollcallError('store_unreadable', { table: 'meta', row: key });
-  return value;
 }
 
 /** The names that the fleet listener is called by; this machine's own where it listens on all addresses. */

@@ -6,6 +6,7 @@ import { limits } from '@rollcall/core/limits';
 import type { Random } from '@rollcall/core/ports';
 import { createHubKey, createHubRoot, type HubKey, type HubRoot } from '@rollcall/core/seal';
 import { createAuthority, type KeyPairPort } from '@rollcall/x509';
+import { encodeHubTime, NO_FLOOR } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { hashSpki } from './server-key.ts';
 import { appendAudit, hubActor } from './store/audit.ts';
@@ -52,11 +53,12 @@ export function createFoundation(wish: {
 export async function storeFoundation(db: Db, vault: Vault, foundation: Foundation): Promise<void> {
   const { root, hubKey, authority, serverKey, trust, listen, nowMs } = foundation;
   await db.transaction().execute(async (tx) => {
-    await writeMeta(tx, 'kek_fingerprint', vault.fingerprint);
-    await writeMeta(tx, 'trust_domain', trust.trustDomain);
-    await writeMeta(tx, 'epoch', '1');
-    await writeMeta(tx, 'hub_root', encodeBase64url(root.public));
-    await writeMeta(tx, 'listen', listen);
+    await writeMeta(tx, vault, 'kek_fingerprint', vault.fingerprint);
+    await writeMeta(tx, vault, 'trust_domain', trust.trustDomain);
+    await writeMeta(tx, vault, 'epoch', '1');
+    await writeMeta(tx, vault, 'hub_root', encodeBase64url(root.public));
+    await writeMeta(tx, vault, 'listen', listen);
+    await writeMeta(tx, vault, 'clock', encodeHubTime(NO_FLOOR));
     await insertHubKey(tx, vault, hubKey);
     await insertAuthority(tx, vault, {
       id: 'fleet',

@@ -5,22 +5,33 @@ import {
   codeOf,
   createTestDatabase,
   createTestHub,
+  createTestVault,
   DAY_MS,
   HOUR_MS,
   MINUTE_MS,
   operator,
   START_MS,
 } from './hub.fixture.ts';
-import { createHubClock } from './hub-clock.ts';
+import { createHubClock, encodeHubTime, NO_FLOOR } from './hub-clock.ts';
 import { startRotation } from './operations/rotation/start.ts';
 import { stepRotation } from './operations/rotation/step.ts';
 import { writeMeta } from './store/meta.ts';
+import type { Db } from './store/schema.ts';
+
+const vault = createTestVault('kek');
+
+/** The store of a hub that was never started. */
+async function createStore(): Promise<Db> {
+  const { db } = await createTestDatabase();
+  await writeMeta(db, vault, 'clock', encodeHubTime(NO_FLOOR));
+  return db;
+}
 
 describe('the hub’s clock', () => {
   it('goes on with time when the wall clock is set back', async () => {
-    const { db } = await createTestDatabase();
+    const db = await createStore();
     const wall = new FakeClock(START_MS);
-    const clock = await createHubClock(db, wall);
+    const clock = await createHubClock(db, vault, wall);
     await wall.advance(1_000);
     expect(clock.now()).toBe(START_MS + 1_000);
     wall.setWall(START_MS - 2 * HOUR_MS);
@@ -31,23 +42,23 @@ describe('the hub’s clock', () => {
   });
 
   it('begins again no earlier than it was stored, and at the wall clock where that is later', async () => {
-    const { db } = await createTestDatabase();
-    const clock = await createHubClock(db, new FakeClock(START_MS));
+    const db = await createStore();
+    const clock = await createHubClock(db, vault, new FakeClock(START_MS));
     await clock.save(db);
-    expect((await createHubClock(db, new FakeClock(START_MS - DAY_MS))).now()).toBe(START_MS);
-    expect((await createHubClock(db, new FakeClock(START_MS + DAY_MS))).now()).toBe(START_MS + DAY_MS);
+    expect((await createHubClock(db, vault, new FakeClock(START_MS - DAY_MS))).now()).toBe(START_MS);
+    expect((await createHubClock(db, vault, new FakeClock(START_MS + DAY_MS))).now()).toBe(START_MS + DAY_MS);
   });
 
   it('says that the wall clock jumped, and goes on saying it after a restart', async () => {
-    const { db } = await createTestDatabase();
+    const db = await createStore();
     const wall = new FakeClock(START_MS);
-    const clock = await createHubClock(db, wall);
+    const clock = await createHubClock(db, vault, wall);
     wall.setWall(START_MS + 4 * MINUTE_MS);
     expect(clock.read().jumped).toBe(false);
     wall.setWall(START_MS + DAY_MS);
     expect(clock.read().jumped).toBe(true);
     await clock.save(db);
-    expect((await createHubClock(db, new FakeClock(START_MS))).read()).toMatchObject({
+    expect((await createHubClock(db, vault, new FakeClock(START_MS))).read()).toMatchObject({
       jumped: true,
       nowMs: START_MS + DAY_MS,
     });
@@ -61,10 +72,10 @@ describe('the hub’s clock', () => {
     '{"floorMs":1}',
     '{"floorMs":1,"jumped":false,"floorMs":2}',
   ])('a stored floor of %j is not a first start', async (text) => {
-    const { db } = await createTestDatabase();
-    expect(await codeOf(createHubClock(db, new FakeClock(START_MS)))).toBe('done');
-    await writeMeta(db, 'clock', text);
-    expect(await codeOf(createHubClock(db, new FakeClock(START_MS)))).not.toBe('done');
+    const db = await createStore();
+    expect(await codeOf(createHubClock(db, vault, new FakeClock(START_MS)))).toBe('done');
+    await writeMeta(db, vault, 'clock', text);
+    expect(await codeOf(createHubClock(db, vault, new FakeClock(START_MS)))).not.toBe('done');
   });
 });
 

@@ -7,7 +7,8 @@ import { RollcallError } from '@rollcall/core/errors';
 import { parseJson } from '@rollcall/core/json';
 import type { Clock } from '@rollcall/core/ports';
 import { type HubTime, readHubTime, type StoredHubTime, startHubTime } from '@rollcall/core/rotation';
-import { findMeta, writeMeta } from './store/meta.ts';
+import type { Vault } from './kek/vault.ts';
+import { readMeta, writeMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
 
 export interface HubClock {
@@ -22,10 +23,13 @@ export interface HubClock {
   save(db: Db): Promise<void>;
 }
 
-export async function createHubClock(db: Db, clock: Clock): Promise<HubClock> {
+/** Of a hub that was never started. */
+export const NO_FLOOR: StoredHubTime = { floorMs: 0, jumped: false };
+
+export async function createHubClock(db: Db, vault: Vault, clock: Clock): Promise<HubClock> {
   // Whole milliseconds: instants are stored, and covered by MACs, as whole numbers.
   const reading = () => ({ wallMs: clock.now(), monotonicMs: Math.floor(clock.monotonic()) });
-  let time = startHubTime(readStored(await findMeta(db, 'clock')), reading());
+  let time = startHubTime(readStored(await readMeta(db, vault, 'clock')), reading());
   const startedMonotonic = time.monotonicMs;
   const read = () => {
     time = readHubTime(time, reading());
@@ -38,14 +42,17 @@ export async function createHubClock(db: Db, clock: Clock): Promise<HubClock> {
     startedMonotonic,
     save: (handle) => {
       const { floorMs, jumped } = read();
-      return writeMeta(handle, 'clock', JSON.stringify({ floorMs, jumped }));
+      return writeMeta(handle, vault, 'clock', encodeHubTime({ floorMs, jumped }));
     },
   };
 }
 
-/** A floor that is there and cannot be read is not a first start (I10). */
-function readStored(text: string | undefined): StoredHubTime | null {
-  if (text === undefined) return null;
+export function encodeHubTime({ floorMs, jumped }: StoredHubTime): string {
+  return JSON.stringify({ floorMs, jumped });
+}
+
+/** A floor that is not there, or cannot be read, is not a first start (I10). */
+function readStored(text: string): StoredHubTime {
   const value = parseJson(text) as { floorMs?: unknown; jumped?: unknown };
   if (typeof value.floorMs !== 'number' || typeof value.jumped !== 'boolean') {
     throw new RollcallError('store_unreadable', { table: 'meta', row: 'clock' });

@@ -12,7 +12,7 @@ import { onTestFinished } from 'vitest';
 import { openSqlite } from './adapters/sqlite.ts';
 import { createCounts } from './counts.ts';
 import type { Hub, Settings } from './hub.ts';
-import { createHubClock } from './hub-clock.ts';
+import { createHubClock, encodeHubTime, NO_FLOOR } from './hub-clock.ts';
 import { createVault, type Vault } from './kek/vault.ts';
 import { createLiveGenerations } from './live-generations.ts';
 import { createOldHits } from './old-hits.ts';
@@ -75,7 +75,8 @@ export async function createTestHub({ settings = {}, master = true }: TestHubOpt
   const root = createHubRoot(random);
   await db.transaction().execute(async (tx) => {
     await insertHubKey(tx, vault, createHubKey(random, root, 1));
-    await writeMeta(tx, 'hub_root', encodeBase64url(root.public));
+    await writeMeta(tx, vault, 'hub_root', encodeBase64url(root.public));
+    await writeMeta(tx, vault, 'clock', encodeHubTime(NO_FLOOR));
   });
   const hub = await assemble({ db, file, close, vault, wall: new FakeClock(START_MS), settings, root: root.public });
   if (master) await createSecret(hub, { name: 'master' }, operator);
@@ -94,7 +95,7 @@ interface Parts {
 
 async function assemble(parts: Parts): Promise<TestHub> {
   const { db, file, close, vault, wall, settings, root } = parts;
-  const clock = await createHubClock(db, wall);
+  const clock = await createHubClock(db, vault, wall);
   const hubKey = await readHubKey(db, vault);
   const generations = createLiveGenerations({ db, vault, clock });
   await generations.reload().catch(() => undefined);

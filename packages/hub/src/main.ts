@@ -8,7 +8,7 @@ import { exists, readKek, removeStaleSocket } from './adapters/files.ts';
 import { createLog, type LogLevel } from './adapters/log.ts';
 import { generateP256KeyPair, systemRandom } from './adapters/random.ts';
 import { openSqlite } from './adapters/sqlite.ts';
-import { assembleHub, type HubTls, readMeta } from './assemble-hub.ts';
+import { assembleHub, type HubTls } from './assemble-hub.ts';
 import { createFleetListener } from './http/fleet-listener.ts';
 import { createMetricsListener } from './http/metrics-listener.ts';
 import { createOperatorSocket, createOperatorTcp } from './http/operator-listener.ts';
@@ -22,7 +22,7 @@ import { formatAddress, type ListenAddress, parseListenAddress } from './listen-
 import { createMetrics } from './metrics.ts';
 import { createReload } from './reload.ts';
 import { createSelfChecks } from './self-checks.ts';
-import { findMeta } from './store/meta.ts';
+import { findKekFingerprint, readMeta } from './store/meta.ts';
 import { migrate } from './store/migrate.ts';
 import type { Db } from './store/schema.ts';
 
@@ -123,7 +123,7 @@ async function listen(
   { options, operatorSocket }: { options: RunOptions; operatorSocket: string },
 ) {
   const checks = createSelfChecks(hub, { areJobsAlive: jobs.areAlive, certificateEndsAtMs: tls.endsAtMs });
-  const fleetAt = parseListenAddress(options.listen ?? (await readMeta(hub.db, 'listen')));
+  const fleetAt = parseListenAddress(options.listen ?? (await readMeta(hub.db, hub.vault, 'listen')));
   const metricsAt = parseListenAddress(options.metrics ?? `127.0.0.1:${fleetAt.port === 0 ? 0 : fleetAt.port + 1}`);
   const fleet = createFleetListener(hub, tls, checks, version);
   const metrics = createMetricsListener(hub.log, createMetrics(hub));
@@ -171,7 +171,7 @@ async function openOperatorSocket(app: FastifyInstance, path: string): Promise<v
 
 /** A hub that takes another key for its own would read nothing and might write what nobody reads. */
 async function assertKek(db: Db, vault: Vault): Promise<void> {
-  const expected = await findMeta(db, 'kek_fingerprint').catch(() => undefined);
+  const expected = await findKekFingerprint(db).catch(() => undefined);
   if (expected === undefined) throw new RollcallError('hub_missing');
   if (expected !== vault.fingerprint) throw new RollcallError('kek_wrong', { expected, found: vault.fingerprint });
 }

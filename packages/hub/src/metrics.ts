@@ -85,7 +85,7 @@ function rollGauges(registry: Registry, hub: Hub): void {
   const until = gauge('rollcall_generation_verify_until_seconds', 'When the previous generation ends, Unix time');
 
   async function collect(): Promise<void> {
-    const rotation = (await findRunning(hub.db, MASTER)) ?? null;
+    const rotation = (await findRunning(hub.db, hub.vault, MASTER)) ?? null;
     const { hosts: rows, sweep } = await viewRoll(hub, hub.db, rotation);
     const gate = rotation === null ? null : (await viewRotation(hub, hub.db, rotation)).gate;
     const entries = [...hub.roll.entries()];

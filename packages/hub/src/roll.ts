@@ -16,7 +16,7 @@ import { type AssignmentRecord, findAssignment, listAssignments } from './store/
 import { findHost, type HostRecord, listRoll } from './store/hosts.ts';
 import { listLiveness } from './store/liveness.ts';
 import { findPin, listPins, type PinRecord } from './store/pins.ts';
-import type { Db, LivenessTable } from './store/schema.ts';
+import type { Db, LivenessTable, Tx } from './store/schema.ts';
 import { EVERY_HOST, listTrustChanges, readTrustVersion } from './store/trust-changes.ts';
 
 export interface RollEntry {
@@ -31,6 +31,8 @@ export interface RollEntry {
   /** As it is published, so that the steady state compares two texts. */
   pinPublicText: string;
   pinSince: number;
+  /** `false`: the row is there, and its MAC is wrong. */
+  isAssignmentReadable: boolean;
   wantedEpoch: number;
   wantedStep: number;
   wantedPresent: number;
@@ -68,6 +70,8 @@ export interface RollEntry {
   /** Whether liveness has to be flushed. */
   dirty: boolean;
   envelope: {
+    readonly life: number;
+    readonly epoch: number;
     readonly step: number;
     readonly recipient: string;
     readonly sealedAt: number;
@@ -96,7 +100,7 @@ export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> 
     id: string,
     host: HostRecord | undefined,
     pin: PinRecord | 'unreadable' | undefined,
-    assignment: AssignmentRecord | undefined,
+    assignment: AssignmentRecord | 'unreadable' | undefined,
   ): RollEntry => {
     const entry = held.get(id) ?? createEntry(id);
     held.set(id, entry);
@@ -104,46 +108,46 @@ export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> 
     return entry;
   };
 
+  const readAll = async (tx: Tx): Promise<void> => {
+    const version = await readTrustVersion(tx);
+    const hosts = await listRoll(tx, vault);
+    const pins = await listPins(tx, vault);
+    const assignments = await listAssignments(tx, vault, MASTER);
+    const seen = new Map((await listLiveness(tx)).map((row) => [row.host, row]));
+    const onRoll = new Set(hosts.map((host) => host.id));
+    for (const id of held.keys()) if (!onRoll.has(id)) held.delete(id);
+    for (const host of hosts) {
+      // What this process saw itself is newer than what was flushed.
+      const isNew = !held.has(host.id);
+      const readable = host.status === 'unreadable' ? undefined : host;
+      const entry = project(host.id, readable, pins.get(host.id), assignments.get(host.id));
+      if (isNew) applyLiveness(entry, seen.get(host.id));
+    }
+    readUpTo = Math.max(readUpTo, version);
+    readSince.clear();
+  };
+
   const roll: Roll = {
     get: (id) => held.get(id),
     entries: () => held.values(),
 
-    async reload(id) {
-      const version = await readTrustVersion(db);
-      const host = await orUnreadable(findHost(db, vault, id));
-      if (host === undefined || (host !== 'unreadable' && host.status === 'removed')) {
-        held.delete(id);
+    // Read, and applied, within one transaction: nothing is committed between two reads, so that no entry is half of one life
+    // and half of the next; and what was read before a change is never applied after it.
+    reload: (id) =>
+      db.transaction().execute(async (tx) => {
+        const version = await readTrustVersion(tx);
+        const host = await orUnreadable(findHost(tx, vault, id));
+        const pin = await orUnreadable(findPin(tx, vault, id));
+        const assignment = await orUnreadable(findAssignment(tx, vault, id, MASTER));
         readSince.set(id, version);
-        return undefined;
-      }
-      const pin = await orUnreadable(findPin(db, vault, id));
-      const entry = project(id, host === 'unreadable' ? undefined : host, pin, await findAssignment(db, id, MASTER));
-      readSince.set(id, version);
-      return entry;
-    },
+        if (host === undefined || (host !== 'unreadable' && host.status === 'removed')) {
+          held.delete(id);
+          return undefined;
+        }
+        return project(id, host === 'unreadable' ? undefined : host, pin, assignment);
+      }),
 
-    async reloadAll() {
-      const version = await readTrustVersion(db);
-      const [hosts, pins, assignments, seen] = await Promise.all([
-        listRoll(db, vault),
-        listPins(db, vault),
-        listAssignments(db, MASTER),
-        listLiveness(db),
-      ]);
-      const assignmentOf = new Map(assignments.map((assignment) => [assignment.host, assignment]));
-      const seenOf = new Map(seen.map((row) => [row.host, row]));
-      const onRoll = new Set(hosts.map((host) => host.id));
-      for (const id of held.keys()) if (!onRoll.has(id)) held.delete(id);
-      for (const host of hosts) {
-        // What this process saw itself is newer than what was flushed.
-        const isNew = !held.has(host.id);
-        const readable = host.status === 'unreadable' ? undefined : host;
-        const entry = project(host.id, readable, pins.get(host.id), assignmentOf.get(host.id));
-        if (isNew) applyLiveness(entry, seenOf.get(host.id));
-      }
-      readUpTo = Math.max(readUpTo, version);
-      readSince.clear();
-    },
+    reloadAll: () => db.transaction().execute((tx) => readAll(tx)),
 
     catchUp: createSharedRun(async () => {
       const changes = await listTrustChanges(db, readUpTo);
@@ -181,6 +185,7 @@ function createEntry(id: string): RollEntry {
     pinFingerprint: '',
     pinPublicText: '',
     pinSince: 0,
+    isAssignmentReadable: true,
     wantedEpoch: 0,
     wantedStep: 0,
     wantedPresent: 0,
@@ -216,8 +221,9 @@ function applyTrust(
   entry: RollEntry,
   host: HostRecord | undefined,
   pin: PinRecord | 'unreadable' | undefined,
-  assignment: AssignmentRecord | undefined,
+  stored: AssignmentRecord | 'unreadable' | undefined,
 ): void {
+  const assignment = stored === 'unreadable' ? undefined : stored;
   if (host !== undefined && host.life !== entry.life) forgetFormerLife(entry);
   entry.publication = null;
   entry.status = host?.status ?? 'unreadable';
@@ -228,6 +234,7 @@ function applyTrust(
   entry.pinFingerprint = typeof pin === 'object' ? pin.fingerprint : '';
   entry.pinPublicText = typeof pin === 'object' ? encodeBase64url(pin.public) : '';
   entry.pinSince = typeof pin === 'object' ? pin.since : 0;
+  entry.isAssignmentReadable = stored !== 'unreadable';
   entry.wantedEpoch = assignment?.epoch ?? 0;
   entry.wantedStep = assignment?.step ?? 0;
   entry.wantedPresent = assignment?.present ?? 0;
@@ -251,6 +258,10 @@ function forgetFormerLife(entry: RollEntry): void {
 
 function applyLiveness(entry: RollEntry, seen: LivenessTable | undefined): void {
   if (seen === undefined) return;
+  // So that a beat that was recorded before a restart of the hub is a replay after it.
+  if (seen.instance !== '') {
+    entry.instances = { current: { instance: seen.instance, seq: seen.seq }, superseded: [] };
+  }
   entry.lastSeenAt = seen.last_seen_at;
   entry.intervalMs = seen.interval_ms;
   entry.address = seen.address;

@@ -24,7 +24,7 @@ export function createSelfChecks(
     {
       code: 'pin_store',
       ok: await succeeds(everyPinReadable(hub)),
-      hint: 'A pin or a host state cannot be read: see `rollcall host list` for the flag `unreadable`.',
+      hint: 'A pin, a host state or an assignment cannot be read: see `rollcall host list` for the flag `unreadable`.',
     },
     {
       code: 'jobs',
@@ -47,8 +47,8 @@ export function createSelfChecks(
 /** Anybody may ask for this: only what changed is read, and one look is shared by all who ask (docs/decisions/009). */
 async function everyPinReadable(hub: Hub): Promise<void> {
   await hub.roll.catchUp();
-  for (const { status, pinState } of hub.roll.entries()) {
-    if (status === 'unreadable' || pinState === 'unreadable') throw new Error('unreadable');
+  for (const { status, pinState, isAssignmentReadable } of hub.roll.entries()) {
+    if (status === 'unreadable' || pinState === 'unreadable' || !isAssignmentReadable) throw new Error('unreadable');
   }
 }
 

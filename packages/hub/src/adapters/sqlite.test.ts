@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { codeOf } from '../hub.fixture.ts';
+import { codeOf, createTestVault } from '../hub.fixture.ts';
 import { writeMeta } from '../store/meta.ts';
 import { migrate } from '../store/migrate.ts';
 import { assertDurable, openSqlite } from './sqlite.ts';
@@ -22,7 +22,7 @@ describe('durability', () => {
   it('holds after the first write too, where SQLite falls back to a weaker one by itself', async () => {
     const { db, close } = await openSqlite(file, { create: true });
     await migrate(db);
-    await writeMeta(db, 'epoch', '1');
+    await writeMeta(db, createTestVault('kek'), 'epoch', '1');
     const { rows } = await sql<{ synchronous: number }>`pragma synchronous`.execute(db);
     const { rows: journal } = await sql<{ journal_mode: string }>`pragma journal_mode`.execute(db);
     expect([rows[0]?.synchronous, journal[0]?.journal_mode]).toEqual([2, 'wal']);

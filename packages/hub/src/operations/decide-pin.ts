@@ -18,7 +18,7 @@ export async function approvePin(hub: Hub, id: string, fingerprint: string, acto
   return change(hub, id, async (tx) => {
     const host = await readHost(tx, hub.vault, id);
     const held = await readHeldPins(tx, hub.vault, host);
-    const seen = [...(await listPendings(tx, id)), ...(await listObserved(tx, id))];
+    const seen = [...(await listPendings(tx, hub.vault, id)), ...(await listObserved(tx, hub.vault, id))];
     const decision = decideApproval(
       held,
       fingerprint,

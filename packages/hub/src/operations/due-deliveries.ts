@@ -16,11 +16,14 @@ export function dueDeliveries(
   entry: RollEntry,
 ): readonly Envelope[] {
   if (entry.pinState === 'unreadable') throw new RollcallError('unavailable', { because: 'pin_unreadable' });
+  if (!entry.isAssignmentReadable) throw new RollcallError('unavailable', { because: 'assignment_unreadable' });
   if (entry.status !== 'active' || entry.pinState !== 'pinned' || entry.ackedStep >= entry.wantedStep) return NONE;
   const now = hub.clock.monotonic();
   const ready = entry.envelope;
   if (
     ready !== null &&
+    ready.life === entry.life &&
+    ready.epoch === entry.wantedEpoch &&
     ready.step === entry.wantedStep &&
     ready.recipient === entry.pinFingerprint &&
     now - ready.sealedAt < limits.resealMs
@@ -28,7 +31,8 @@ export function dueDeliveries(
     return [ready.sealed];
   }
   const sealed = sealFor(hub, entry);
-  entry.envelope = { step: entry.wantedStep, recipient: entry.pinFingerprint, sealedAt: now, sealed };
+  const { life, wantedEpoch: epoch, wantedStep: step, pinFingerprint: recipient } = entry;
+  entry.envelope = { life, epoch, step, recipient, sealedAt: now, sealed };
   return [sealed];
 }
 

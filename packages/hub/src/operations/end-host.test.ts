@@ -29,7 +29,10 @@ describe.each<[string, (of: TestHub) => Promise<unknown>]>([
     const { token = '' } = await reenrolHost(hub, 'agent-7', undefined, operator);
     await end(hub);
     expect(await findPin(hub.db, hub.vault, 'agent-7')).toBeUndefined();
-    expect([await listPendings(hub.db, 'agent-7'), await listObserved(hub.db, 'agent-7')]).toEqual([[], []]);
+    expect([
+      await listPendings(hub.db, hub.vault, 'agent-7'),
+      await listObserved(hub.db, hub.vault, 'agent-7'),
+    ]).toEqual([[], []]);
     expect(await codeOf(host.enrol(hub, token))).toBe('unauthenticated');
     expect(await codeOf(host.beat(hub))).toBe('unauthenticated');
     expect(await findPin(hub.db, hub.vault, 'agent-8')).toBeDefined();
@@ -69,8 +72,8 @@ it('removing during a rotation leaves the host, by name, unless it had come alon
   await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
   await host.beat(hub, { bearer: thiefBearer(hub, 'agent-7', 1, 2) });
   await removeHost(hub, 'agent-7', operator);
-  expect((await findRunning(hub.db, 'master'))?.left).toEqual([]);
+  expect((await findRunning(hub.db, hub.vault, 'master'))?.left).toEqual([]);
   await removeHost(hub, 'agent-8', operator);
-  expect((await findRunning(hub.db, 'master'))?.left).toEqual(['agent-8']);
+  expect((await findRunning(hub.db, hub.vault, 'master'))?.left).toEqual(['agent-8']);
   expect((await auditOf(hub)).filter((line) => line.startsWith('host.removed'))).toHaveLength(2);
 });

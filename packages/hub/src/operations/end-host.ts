@@ -23,10 +23,12 @@ export function evictHost(hub: Hub, id: string, ban: boolean, actor: Actor): Pro
 /** The host leaves the roll. Its life counts on, should the id be added again. */
 export function removeHost(hub: Hub, id: string, actor: Actor): Promise<HostChangeAnswer> {
   return end(hub, id, async (tx, host) => {
-    const rotation = await findRunning(tx, MASTER);
+    const rotation = await findRunning(tx, hub.vault, MASTER);
     // Removing during a rotation is leaving someone behind, and recorded as that.
     const isLeft = rotation !== undefined && !rotation.left.includes(id) && (host.proven_version ?? 0) < rotation.to;
-    if (isLeft) await updateRotation(tx, { ...rotation, left: [...rotation.left, id].sort() }, rotation.phase);
+    if (isLeft) {
+      await updateRotation(tx, hub.vault, { ...rotation, left: [...rotation.left, id].sort() }, rotation.phase);
+    }
     await record(hub, tx, { action: 'host.removed', host, actor, details: { leftInRotation: isLeft } });
     return { ...host, status: 'removed', banned: 0 };
   });

@@ -9,7 +9,7 @@ import type { Db } from '../store/schema.ts';
 
 export async function readHeldPins(db: Db, vault: Vault, host: HostRecord): Promise<HeldPins> {
   if (host.status === 'removed') throw new RollcallError('host_unknown', { host: host.id });
-  const pendings = await listPendings(db, host.id);
+  const pendings = await listPendings(db, vault, host.id);
   return {
     status: host.status,
     banned: host.banned === 1,

@@ -15,13 +15,13 @@ export async function issueMasterStep(
   host: string,
   switched?: boolean,
 ): Promise<number> {
-  const rotation = (await findRunning(tx, MASTER)) ?? null;
+  const rotation = (await findRunning(tx, hub.vault, MASTER)) ?? null;
   const generations = await listUndestroyed(tx, hub.vault, MASTER);
   const current = currentGeneration(generations);
   const oldVerifies = liveGenerations(generations, hub.clock.now()).length > 1;
   if (current === null) throw new RollcallError('master_missing');
-  const before = await findAssignment(tx, host, MASTER);
+  const before = await findAssignment(tx, hub.vault, host, MASTER);
   const hadItsTurn = rotation !== null && before?.present === rotation.to;
   const sets = assignmentSets(rotation, current.version, { switched: switched ?? hadItsTurn }, oldVerifies);
-  return issueStep(tx, { host, secret: MASTER, epoch: hub.epoch, ...sets, issuedAt: hub.clock.now() });
+  return issueStep(tx, hub.vault, { host, secret: MASTER, epoch: hub.epoch, ...sets, issuedAt: hub.clock.now() });
 }

@@ -18,27 +18,27 @@ type Source = Pick<Hub, 'vault' | 'roll' | 'clock'>;
 interface Row {
   readonly host: HostRecord | UnreadableHost;
   readonly pin: PinRecord | 'unreadable' | undefined;
-  readonly assignment: AssignmentRecord | undefined;
+  readonly assignment: AssignmentRecord | 'unreadable' | undefined;
   readonly entry: RollEntry | undefined;
 }
 
 export async function observeRoll(hub: Source, db: Db, rotation: Rotation | null): Promise<RollHost[]> {
-  const pendings = await listPendings(db);
+  const pendings = await listPendings(db, hub.vault);
   const now = hub.clock.monotonic();
   return (await joinRoll(hub, db)).map((row) => ({
     ...stateOf(row),
     ...seenOf(row.entry, now),
     pendingPins: pendings.filter((pending) => isAbout(pending, row)).length,
     holdsMaster: false, // `payload: master` comes with host strip-master
-    switched: rotation !== null && row.assignment?.present === rotation.to,
-    narrowed: hasNarrowed(row.assignment, rotation),
+    switched: rotation !== null && readable(row.assignment)?.present === rotation.to,
+    narrowed: hasNarrowed(readable(row.assignment), rotation),
     refusal: row.entry?.refused.find((refused) => refused.secret === MASTER)?.reason ?? null,
   }));
 }
 
 /** The same pass, for the question of who could be pinned without a race. */
 export async function observeFirstUse(hub: Source, db: Db): Promise<FirstUseHost[]> {
-  const observed = await listObserved(db);
+  const observed = await listObserved(db, hub.vault);
   const now = hub.clock.monotonic();
   return (await joinRoll(hub, db)).map((row) => {
     const { id, status, pin } = stateOf(row);
@@ -60,7 +60,7 @@ export async function observeFirstUse(hub: Source, db: Db): Promise<FirstUseHost
 async function joinRoll(hub: Source, db: Db): Promise<Row[]> {
   const hosts = await listRoll(db, hub.vault);
   const pins = await listPins(db, hub.vault);
-  const assignments = new Map((await listAssignments(db, MASTER)).map((assignment) => [assignment.host, assignment]));
+  const assignments = await listAssignments(db, hub.vault, MASTER);
   return hosts.map((host) => ({
     host,
     pin: pins.get(host.id),
@@ -96,6 +96,11 @@ function seenOf(
 
 function isAbout(pending: { host: string; pinned: string }, row: Row): boolean {
   return pending.host === row.host.id && typeof row.pin === 'object' && pending.pinned === row.pin.fingerprint;
+}
+
+/** What cannot be read has switched nobody and narrowed nothing: it can only hold a gate closed (I10). */
+function readable(assignment: Row['assignment']): AssignmentRecord | undefined {
+  return assignment === 'unreadable' ? undefined : assignment;
 }
 
 function hasNarrowed(assignment: AssignmentRecord | undefined, rotation: Rotation | null): boolean {

@@ -61,9 +61,9 @@ it('a host that was suspended meanwhile proves nothing', async () => {
 
 it('a step that is no longer wanted is acked by nobody', async () => {
   await proveMaster(hub, { ...proof, step: 1 });
-  expect((await findAssignment(hub.db, 'agent-7', 'master'))?.ackedStep).toBe(0);
+  expect((await findAssignment(hub.db, hub.vault, 'agent-7', 'master'))?.ackedStep).toBe(0);
   await proveMaster(hub, proof);
-  expect((await findAssignment(hub.db, 'agent-7', 'master'))?.ackedStep).toBe(2);
+  expect((await findAssignment(hub.db, hub.vault, 'agent-7', 'master'))?.ackedStep).toBe(2);
 });
 
 it('what is proven is of that host alone', async () => {

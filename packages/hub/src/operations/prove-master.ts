@@ -30,7 +30,8 @@ export async function proveMaster(hub: Hub, proof: MasterProof): Promise<void> {
       });
     }
     const acked =
-      proof.step !== null && (await ackStep(tx, { host: host.id, secret: MASTER, step: proof.step, at: now }));
+      proof.step !== null &&
+      (await ackStep(tx, hub.vault, { host: host.id, secret: MASTER, step: proof.step, at: now }));
     if (!rises && !acked) return;
     await appendAudit(tx, {
       at: now,

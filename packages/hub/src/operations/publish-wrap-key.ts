@@ -62,7 +62,7 @@ async function decide(
         await recordPending(hub, tx, { now, host: id, key, challenges: decision.challenges, body, from });
       return { decision, changed: decision.isNew };
     case 'observed':
-      await observe(tx, { now, host: id, key, from });
+      await observe(hub, tx, { now, host: id, key, from });
       return { decision, changed: false };
     default:
       return { decision, changed: false };
@@ -90,7 +90,7 @@ async function recordPending(
 ): Promise<void> {
   const { now, host, key, challenges, body, from } = pending;
   const entry = hub.roll.get(host);
-  await insertPending(tx, {
+  await insertPending(tx, hub.vault, {
     host,
     fingerprint: key.fingerprint,
     public: key.bytes,
@@ -119,11 +119,15 @@ async function recordPending(
 }
 
 /** At most a few keys are remembered; a host that showed two is exposed already. */
-async function observe(tx: Tx, seen: { now: number; host: string; key: WrapPublicKey; from: string }): Promise<void> {
-  const known = await listObserved(tx, seen.host);
+async function observe(
+  hub: Hub,
+  tx: Tx,
+  seen: { now: number; host: string; key: WrapPublicKey; from: string },
+): Promise<void> {
+  const known = await listObserved(tx, hub.vault, seen.host);
   if (known.some((row) => row.fingerprint === seen.key.fingerprint)) return;
   if (known.length >= limits.observedKeysPerHost) return;
-  await insertObserved(tx, {
+  await insertObserved(tx, hub.vault, {
     host: seen.host,
     fingerprint: seen.key.fingerprint,
     public: seen.key.bytes,
@@ -139,6 +143,12 @@ function noteSeen(hub: Hub, seen: Seen): void {
   entry.unusableKey = key === 'malformed';
   if ('counted' in decision && decision.counted !== null) hub.counts.add('publications', decision.counted);
   if (decision.kind === 'pending') noteBeatOfPending(entry, decision.fingerprint, hub.clock.now(), seen.from);
+  // The beat that brought the pin is one of the pinned key: without it, a host that was never heard again has no last time.
+  if (decision.kind === 'taken') {
+    entry.pinSeenAt = hub.clock.now();
+    entry.pinSeenMonotonic = hub.clock.monotonic();
+    entry.pinSeenFrom = seen.from;
+  }
   if ('answer' in decision) entry.publication = { text: publicationText(seen.body), answer: decision.answer };
 }
 

@@ -1,5 +1,8 @@
 /** What each host is to do with each secret, and what it has proven of that (design 4). */
+import { isRollcallError } from '@rollcall/core/errors';
+import type { Vault } from '../kek/vault.ts';
 import type { AssignmentsTable, Db, Tx } from './schema.ts';
+import { openRow, sealRow } from './trust-row.ts';
 
 export interface AssignmentRecord {
   readonly host: string;
@@ -13,18 +16,30 @@ export interface AssignmentRecord {
   readonly ackedAt: number | null;
 }
 
-export async function findAssignment(db: Db, host: string, secret: string): Promise<AssignmentRecord | undefined> {
+/** Throws `store_unreadable` for a row that this hub did not write: it would lead the host to another generation. */
+export async function findAssignment(
+  db: Db,
+  vault: Vault,
+  host: string,
+  secret: string,
+): Promise<AssignmentRecord | undefined> {
   const row = await db
     .selectFrom('assignments')
     .selectAll()
     .where('host', '=', host)
     .where('secret', '=', secret)
     .executeTakeFirst();
-  return row === undefined ? undefined : decode(row);
+  return row === undefined ? undefined : decode(vault, row);
 }
 
-export async function listAssignments(db: Db, secret: string): Promise<AssignmentRecord[]> {
-  return (await db.selectFrom('assignments').selectAll().where('secret', '=', secret).execute()).map(decode);
+/** Those of every host; one that cannot be read is `unreadable`. */
+export async function listAssignments(
+  db: Db,
+  vault: Vault,
+  secret: string,
+): Promise<Map<string, AssignmentRecord | 'unreadable'>> {
+  const rows = await db.selectFrom('assignments').selectAll().where('secret', '=', secret).execute();
+  return new Map(rows.map((row) => [row.host, decodeOrUnreadable(vault, row)]));
 }
 
 /**
@@ -33,45 +48,58 @@ export async function listAssignments(db: Db, secret: string): Promise<Assignmen
  */
 export async function issueStep(
   tx: Tx,
+  vault: Vault,
   wish: Pick<AssignmentRecord, 'host' | 'secret' | 'epoch' | 'accept' | 'present' | 'issuedAt'>,
 ): Promise<number> {
-  const before = await findAssignment(tx, wish.host, wish.secret);
+  const before = await findAssignment(tx, vault, wish.host, wish.secret);
   const step = (before?.step ?? 0) + 1;
-  const row: AssignmentsTable = {
-    host: wish.host,
-    secret: wish.secret,
-    epoch: wish.epoch,
-    step,
-    accept: JSON.stringify(wish.accept),
-    present: wish.present,
-    issued_at: wish.issuedAt,
-    acked_step: before?.ackedStep ?? 0,
-    acked_at: before?.ackedAt ?? null,
-  };
-  await tx
-    .insertInto('assignments')
-    .values(row)
-    .onConflict((c) => c.columns(['host', 'secret']).doUpdateSet(row))
-    .execute();
+  const { ackedStep = 0, ackedAt = null } = before ?? {};
+  await write(tx, vault, { ...wish, step, ackedStep, ackedAt });
   return step;
 }
 
 /** Notes that the authenticated host proved this step. A step that is no longer wanted is no proof of anything. */
 export async function ackStep(
   tx: Tx,
+  vault: Vault,
   ack: { readonly host: string; readonly secret: string; readonly step: number; readonly at: number },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('assignments')
-    .set({ acked_step: ack.step, acked_at: ack.at })
-    .where('host', '=', ack.host)
-    .where('secret', '=', ack.secret)
-    .where('step', '=', ack.step)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const assignment = await findAssignment(tx, vault, ack.host, ack.secret);
+  if (assignment?.step !== ack.step) return false;
+  await write(tx, vault, { ...assignment, ackedStep: ack.step, ackedAt: ack.at });
+  return true;
 }
 
-function decode(row: AssignmentsTable): AssignmentRecord {
+async function write(tx: Tx, vault: Vault, assignment: AssignmentRecord): Promise<void> {
+  const row = sealRow<AssignmentsTable>(vault, 'assignments', {
+    host: assignment.host,
+    secret: assignment.secret,
+    epoch: assignment.epoch,
+    step: assignment.step,
+    accept: JSON.stringify(assignment.accept),
+    present: assignment.present,
+    issued_at: assignment.issuedAt,
+    acked_step: assignment.ackedStep,
+    acked_at: assignment.ackedAt,
+  });
+  await tx
+    .insertInto('assignments')
+    .values(row)
+    .onConflict((c) => c.columns(['host', 'secret']).doUpdateSet(row))
+    .execute();
+}
+
+function decodeOrUnreadable(vault: Vault, row: AssignmentsTable): AssignmentRecord | 'unreadable' {
+  try {
+    return decode(vault, row);
+  } catch (error) {
+    if (isRollcallError(error, 'store_unreadable')) return 'unreadable';
+    throw error;
+  }
+}
+
+function decode(vault: Vault, stored: AssignmentsTable): AssignmentRecord {
+  const row = openRow<AssignmentsTable>(vault, 'assignments', stored);
   return {
     host: row.host,
     secret: row.secret,

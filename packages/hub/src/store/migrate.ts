@@ -4,9 +4,10 @@ import { type Kysely, sql } from 'kysely';
 import { up as firstFleet } from './migrations/001-first-fleet.ts';
 import { up as operators } from './migrations/002-operators.ts';
 import { up as trustChanges } from './migrations/003-trust-changes.ts';
+import { up as moreMacs } from './migrations/004-more-macs.ts';
 import type { Db } from './schema.ts';
 
-const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [firstFleet, operators, trustChanges];
+const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [firstFleet, operators, trustChanges, moreMacs];
 
 /** Brings the schema up to date, and returns how many migrations were run. */
 export async function migrate(db: Db): Promise<number> {

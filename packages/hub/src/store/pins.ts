@@ -4,6 +4,8 @@ import type { Db, ObservedKeysTable, PendingPinsTable, PinsTable, Tx } from './s
 import { openRow, sealRow } from './trust-row.ts';
 
 export type PinRecord = Omit<PinsTable, 'mac'>;
+export type PendingRecord = Omit<PendingPinsTable, 'mac'>;
+export type ObservedRecord = Omit<ObservedKeysTable, 'mac'>;
 
 /** Throws `store_unreadable` for a row that this hub did not write: it is not "no pin" (I10). */
 export async function findPin(db: Db, vault: Vault, host: string): Promise<PinRecord | undefined> {
@@ -39,13 +41,18 @@ export async function deletePin(tx: Tx, host: string): Promise<void> {
   await tx.deleteFrom('pins').where('host', '=', host).execute();
 }
 
-export async function listPendings(db: Db, host?: string): Promise<PendingPinsTable[]> {
+/** Throws `store_unreadable`: a row that was written to might hold a thief's key under the fingerprint that an operator types. */
+export async function listPendings(db: Db, vault: Vault, host?: string): Promise<PendingRecord[]> {
   const query = db.selectFrom('pending_pins').selectAll().orderBy('host').orderBy('first_seen_at');
-  return (host === undefined ? query : query.where('host', '=', host)).execute();
+  const rows = await (host === undefined ? query : query.where('host', '=', host)).execute();
+  return rows.map((row) => openRow<PendingPinsTable>(vault, 'pending_pins', row));
 }
 
-export async function insertPending(tx: Tx, pending: PendingPinsTable): Promise<void> {
-  await tx.insertInto('pending_pins').values(pending).execute();
+export async function insertPending(tx: Tx, vault: Vault, pending: PendingRecord): Promise<void> {
+  await tx
+    .insertInto('pending_pins')
+    .values(sealRow<PendingPinsTable>(vault, 'pending_pins', pending))
+    .execute();
 }
 
 export async function deletePendings(tx: Tx, host: string, fingerprint?: string): Promise<void> {
@@ -53,13 +60,18 @@ export async function deletePendings(tx: Tx, host: string, fingerprint?: string)
   await (fingerprint === undefined ? query : query.where('fingerprint', '=', fingerprint)).execute();
 }
 
-export async function listObserved(db: Db, host?: string): Promise<ObservedKeysTable[]> {
+/** Throws `store_unreadable`: how old a key is decides whether first use takes it. */
+export async function listObserved(db: Db, vault: Vault, host?: string): Promise<ObservedRecord[]> {
   const query = db.selectFrom('observed_keys').selectAll().orderBy('host').orderBy('first_seen_at');
-  return (host === undefined ? query : query.where('host', '=', host)).execute();
+  const rows = await (host === undefined ? query : query.where('host', '=', host)).execute();
+  return rows.map((row) => openRow<ObservedKeysTable>(vault, 'observed_keys', row));
 }
 
-export async function insertObserved(tx: Tx, observed: ObservedKeysTable): Promise<void> {
-  await tx.insertInto('observed_keys').values(observed).execute();
+export async function insertObserved(tx: Tx, vault: Vault, observed: ObservedRecord): Promise<void> {
+  await tx
+    .insertInto('observed_keys')
+    .values(sealRow<ObservedKeysTable>(vault, 'observed_keys', observed))
+    .execute();
 }
 
 export async function deleteObserved(tx: Tx, host: string): Promise<void> {

@@ -1,20 +1,20 @@
 /** Rotations: where each stands. Changes go through compare-and-set on the phase that was seen. */
-import type { Rotation } from '@rollcall/core/rotation';
+import { isRunning, type Rotation } from '@rollcall/core/rotation';
+import type { Vault } from '../kek/vault.ts';
 import type { Db, RotationsTable, Tx } from './schema.ts';
+import { openRow, sealRow } from './trust-row.ts';
 
-/** The rotation of a secret that is not over, if there is one. */
-export async function findRunning(db: Db, secret: string): Promise<Rotation | undefined> {
-  const row = await db
-    .selectFrom('rotations')
-    .selectAll()
-    .where('secret', '=', secret)
-    .where('phase', 'not in', ['done', 'rolled_back'])
-    .executeTakeFirst();
-  return row === undefined ? undefined : decode(row);
+/**
+ * The rotation of a secret that is not over, if there is one. A start ends the one before it, so it is the newest; whether
+ * it runs is read off the row once that is verified, and not asked of the database.
+ */
+export async function findRunning(db: Db, vault: Vault, secret: string): Promise<Rotation | undefined> {
+  const newest = await findRotation(db, vault, secret);
+  return newest !== undefined && isRunning(newest) ? newest : undefined;
 }
 
-/** By id, or the newest of a secret by the secret's name. */
-export async function findRotation(db: Db, idOrSecret: string): Promise<Rotation | undefined> {
+/** By id, or the newest of a secret by the secret's name. Throws `store_unreadable` for a row that this hub did not write. */
+export async function findRotation(db: Db, vault: Vault, idOrSecret: string): Promise<Rotation | undefined> {
   const row = await db
     .selectFrom('rotations')
     .selectAll()
@@ -22,10 +22,10 @@ export async function findRotation(db: Db, idOrSecret: string): Promise<Rotation
     .orderBy('started_at', 'desc')
     .orderBy('to_version', 'desc')
     .executeTakeFirst();
-  return row === undefined ? undefined : decode(row);
+  return row === undefined ? undefined : decode(vault, row);
 }
 
-export async function listRotations(db: Db): Promise<Rotation[]> {
+export async function listRotations(db: Db, vault: Vault): Promise<Rotation[]> {
   const rows = await db
     .selectFrom('rotations')
     .selectAll()
@@ -33,26 +33,31 @@ export async function listRotations(db: Db): Promise<Rotation[]> {
     .orderBy('to_version', 'desc')
     .limit(1_000)
     .execute();
-  return rows.map(decode);
+  return rows.map((row) => decode(vault, row));
 }
 
-export async function insertRotation(tx: Tx, rotation: Rotation): Promise<void> {
-  await tx.insertInto('rotations').values(encode(rotation)).execute();
+export async function insertRotation(tx: Tx, vault: Vault, rotation: Rotation): Promise<void> {
+  await tx.insertInto('rotations').values(encode(vault, rotation)).execute();
 }
 
 /** Writes the rotation if it still stands in the phase `seen`; `false` when someone else was faster. */
-export async function updateRotation(tx: Tx, rotation: Rotation, seen: Rotation['phase']): Promise<boolean> {
+export async function updateRotation(
+  tx: Tx,
+  vault: Vault,
+  rotation: Rotation,
+  seen: Rotation['phase'],
+): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('rotations')
-    .set(encode(rotation))
+    .set(encode(vault, rotation))
     .where('id', '=', rotation.id)
     .where('phase', '=', seen)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
 
-function encode(rotation: Rotation): RotationsTable {
-  return {
+function encode(vault: Vault, rotation: Rotation): RotationsTable {
+  return sealRow<RotationsTable>(vault, 'rotations', {
     id: rotation.id,
     secret: rotation.secret,
     from_version: rotation.from,
@@ -64,10 +69,11 @@ function encode(rotation: Rotation): RotationsTable {
     left_hosts: JSON.stringify(rotation.left),
     paused_because: rotation.pausedBecause,
     canary: rotation.canary,
-  };
+  });
 }
 
-function decode(row: RotationsTable): Rotation {
+function decode(vault: Vault, stored: RotationsTable): Rotation {
+  const row = openRow<RotationsTable>(vault, 'rotations', stored);
   return {
     id: row.id,
     secret: row.secret,

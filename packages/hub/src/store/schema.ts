@@ -52,6 +52,7 @@ export interface PendingPinsTable {
   /** Where the pinned key was seen from when the change was first seen. */
   pinned_address: string | null;
   pinned_last_seen_at: number | null;
+  mac: Uint8Array;
 }
 
 /** Keys that unpinned hosts published: what first use is measured on. */
@@ -61,6 +62,7 @@ export interface ObservedKeysTable {
   public: Uint8Array;
   first_seen_at: number;
   address: string;
+  mac: Uint8Array;
 }
 
 export interface EnrolmentTokensTable {
@@ -104,6 +106,7 @@ export interface AssignmentsTable {
   /** The step that was proven, 0 before any. */
   acked_step: number;
   acked_at: number | null;
+  mac: Uint8Array;
 }
 
 export interface RotationsTable {
@@ -119,6 +122,7 @@ export interface RotationsTable {
   left_hosts: string;
   paused_because: string | null;
   canary: string | null;
+  mac: Uint8Array;
 }
 
 export interface AuditTable {
@@ -185,6 +189,7 @@ export interface TrustChangesTable {
 export interface MetaTable {
   key: string;
   value: string;
+  mac: Uint8Array;
 }
 
 export interface Schema {

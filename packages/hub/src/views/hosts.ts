@@ -10,15 +10,15 @@ import { findPin, listPendings, listPins, type PinRecord } from '../store/pins.t
 
 export async function listHostRows(hub: Hub): Promise<HostRow[]> {
   const pins = await listPins(hub.db, hub.vault);
-  const pending = new Set((await listPendings(hub.db)).map((change) => change.host));
+  const pending = new Set((await listPendings(hub.db, hub.vault)).map((change) => change.host));
   return (await listRoll(hub.db, hub.vault)).map((host) => toRow(hub, host, pins.get(host.id), pending.has(host.id)));
 }
 
 export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
   const host = await readHost(hub.db, hub.vault, id);
   const pin = await findPin(hub.db, hub.vault, id);
-  const isPending = (await listPendings(hub.db, id)).length > 0;
-  const assignment = await findAssignment(hub.db, id, MASTER);
+  const isPending = (await listPendings(hub.db, hub.vault, id)).length > 0;
+  const assignment = await findAssignment(hub.db, hub.vault, id, MASTER);
   const entry = hub.roll.get(id);
   return {
     host: toRow(hub, host, pin, isPending),
@@ -80,7 +80,7 @@ function flagsOf(
 ): string[] {
   const now = hub.clock.monotonic();
   const flags: [string, boolean][] = [
-    ['unreadable', host.status === 'unreadable' || pin === 'unreadable'],
+    ['unreadable', host.status === 'unreadable' || pin === 'unreadable' || entry?.isAssignmentReadable === false],
     ['banned', host.status !== 'unreadable' && host.banned === 1],
     ['approved_key_awaited', host.status !== 'unreadable' && host.approved_fingerprint !== null],
     ['stale', entry !== undefined && isStale(entry.seenMonotonic, entry.intervalMs, hub.clock.startedMonotonic, now)],

@@ -3,12 +3,11 @@ import { isFresh } from '@rollcall/core/liveness';
 import type { PendingPin, ShowPinAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { readHost } from '../store/hosts.ts';
-import { findPin, listPendings } from '../store/pins.ts';
-import type { PendingPinsTable } from '../store/schema.ts';
+import { findPin, listPendings, type PendingRecord } from '../store/pins.ts';
 import { toTime } from './hosts.ts';
 
 export async function listPendingPins(hub: Hub, host?: string): Promise<PendingPin[]> {
-  return (await listPendings(hub.db, host)).map((pending) => toPending(hub, pending));
+  return (await listPendings(hub.db, hub.vault, host)).map((pending) => toPending(hub, pending));
 }
 
 export async function showPin(hub: Hub, id: string): Promise<ShowPinAnswer> {
@@ -31,7 +30,7 @@ export async function showPin(hub: Hub, id: string): Promise<ShowPinAnswer> {
   };
 }
 
-function toPending(hub: Hub, pending: PendingPinsTable): PendingPin {
+function toPending(hub: Hub, pending: PendingRecord): PendingPin {
   const entry = hub.roll.get(pending.host);
   const beats = entry?.pendingBeats.get(pending.fingerprint);
   const pinSeenAt = entry?.pinSeenAt ?? pending.pinned_last_seen_at;

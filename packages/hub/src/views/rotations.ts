@@ -8,7 +8,7 @@ import { findRunning } from '../store/rotations.ts';
 import { toTime } from './hosts.ts';
 
 export async function showRotation(hub: Hub, id: string): Promise<RotationStatus> {
-  const view = await viewRotation(hub, hub.db, await readRotation(hub.db, id));
+  const view = await viewRotation(hub, hub.db, await readRotation(hub, hub.db, id));
   const { rotation, gate } = view;
   const members = view.hosts.filter((host) => !lacksNothing(host));
   const hits = hub.oldHits.read(rotation.from);
@@ -40,7 +40,7 @@ export async function showRotation(hub: Hub, id: string): Promise<RotationStatus
 }
 
 export async function showReadiness(hub: Hub, checks: readonly HubCheck[]): Promise<ReadinessAnswer> {
-  const running = (await findRunning(hub.db, MASTER)) ?? null;
+  const running = (await findRunning(hub.db, hub.vault, MASTER)) ?? null;
   const { sweep } = await viewRoll(hub, hub.db, running);
   const { previousVerifiesUntilMs, problems, ...counts } = assemble(sweep, checks);
   return {

@@ -18,7 +18,7 @@ export function registerRotationRoutes(on: OperatorRegister, hub: Hub): void {
   });
   on(routes.createSecret, async ({ body, actor }) => createSecret(hub, body, actor));
 
-  on(routes.listRotations, async () => ({ rotations: (await listRotations(hub.db)).map(toRotationRow) }));
+  on(routes.listRotations, async () => ({ rotations: (await listRotations(hub.db, hub.vault)).map(toRotationRow) }));
   on(routes.showRotation, async ({ name }) => showRotation(hub, name));
   on(routes.startRotation, async ({ body, actor }) => {
     const narrowByMs = body.narrowBy === undefined ? null : parseInstant(body.narrowBy);

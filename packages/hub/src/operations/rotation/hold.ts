@@ -68,11 +68,11 @@ async function hold(
   ) => Promise<{ readonly rotation: Rotation; readonly details: NonNullable<AuditEntry['details']> }>,
 ): Promise<void> {
   await hub.db.transaction().execute(async (tx) => {
-    const view = await viewRotation(hub, tx, await readRotation(tx, id));
+    const view = await viewRotation(hub, tx, await readRotation(hub, tx, id));
     const { phase } = view.rotation;
     if (!isRunning(view.rotation)) throw new RollcallError('rotation_moved_on', { phase });
     const { rotation, details } = await decide(tx, view);
-    await storeRotation(tx, rotation, phase);
+    await storeRotation(hub, tx, rotation, phase);
     await recordRotation(hub, tx, rotation, actor, action, details);
   });
   hub.nudgeRotation();

@@ -13,7 +13,7 @@ export async function retireRotation(
   actor: Actor,
 ): Promise<void> {
   await hub.db.transaction().execute(async (tx) => {
-    const view = await viewRotation(hub, tx, await readRotation(tx, id));
+    const view = await viewRotation(hub, tx, await readRotation(hub, tx, id));
     const { rotation, generations, sweep } = view;
     const { destroys, left, stranded } = decideRetire({ ...request, left: rotation.left }, sweep);
     const previous = generations.find((generation) => generation.version === destroys);
@@ -26,7 +26,7 @@ export async function retireRotation(
       stranded,
     });
     if (phases[rotation.phase].rollback !== null) await narrow(hub, tx, view, { left, actor, because: 'retired' });
-    else await storeRotation(tx, { ...rotation, left }, rotation.phase);
+    else await storeRotation(hub, tx, { ...rotation, left }, rotation.phase);
     await hub.clock.save(tx);
   });
   await hub.generations.reload();

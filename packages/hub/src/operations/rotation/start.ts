@@ -28,7 +28,7 @@ export interface StartInput {
 
 export async function startRotation(hub: Hub, input: StartInput, actor: Actor): Promise<Rotation> {
   const started = await hub.db.transaction().execute(async (tx) => {
-    const latest = (await findRotation(tx, MASTER)) ?? null;
+    const latest = (await findRotation(tx, hub.vault, MASTER)) ?? null;
     const { hosts, generations, sweep } = await viewRoll(hub, tx, latest);
     const { verifyWindowMs, beatMs } = hub.settings;
     const request = { ...input, id: `r-${encodeHex(hub.random(6))}`, secret: MASTER, verifyWindowMs, beatMs };
@@ -36,9 +36,9 @@ export async function startRotation(hub: Hub, input: StartInput, actor: Actor): 
 
     await turnGenerations(hub, tx, generations, decision);
     if (latest !== null && isRunning(latest)) {
-      await storeRotation(tx, { ...latest, phase: 'done', phaseStartedAtMs: hub.clock.now() }, latest.phase);
+      await storeRotation(hub, tx, { ...latest, phase: 'done', phaseStartedAtMs: hub.clock.now() }, latest.phase);
     }
-    await insertRotation(tx, decision.rotation);
+    await insertRotation(tx, hub.vault, decision.rotation);
     await reissueDestroyed(hub, tx, hosts, decision.destroys);
     await hub.clock.save(tx);
     await recordRotation(hub, tx, decision.rotation, actor, 'rotation.started', {
@@ -60,8 +60,9 @@ export async function startRotation(hub: Hub, input: StartInput, actor: Actor): 
 async function reissueDestroyed(hub: Hub, tx: Tx, hosts: readonly RollHost[], destroyed: number | null): Promise<void> {
   if (destroyed === null) return;
   const onRoll = new Set(hosts.map(({ id }) => id));
-  for (const { host, accept } of await listAssignments(tx, MASTER)) {
-    if (onRoll.has(host) && accept.includes(destroyed)) await issueMasterStep(hub, tx, host);
+  for (const [host, assignment] of await listAssignments(tx, hub.vault, MASTER)) {
+    const isDestroyed = assignment === 'unreadable' || assignment.accept.includes(destroyed);
+    if (onRoll.has(host) && isDestroyed) await issueMasterStep(hub, tx, host);
   }
 }
 

@@ -19,7 +19,7 @@ import { narrow, recordRotation, storeRotation } from './write.ts';
 /** Returns whether anything changed. */
 export async function stepRotation(hub: Hub): Promise<boolean> {
   const changed = await hub.db.transaction().execute(async (tx) => {
-    const rotation = await findRunning(tx, MASTER);
+    const rotation = await findRunning(tx, hub.vault, MASTER);
     if (rotation === undefined) return false;
     const view = await viewRotation(hub, tx, rotation);
     if (mustNarrow(view, hub.clock.now())) {
@@ -45,7 +45,7 @@ export async function advanceRotation(
   actor: Actor,
 ): Promise<void> {
   await hub.db.transaction().execute(async (tx) => {
-    const view = await viewRotation(hub, tx, await readRotation(tx, id));
+    const view = await viewRotation(hub, tx, await readRotation(hub, tx, id));
     await advance(hub, tx, view, expected ?? view.rotation.phase, actor);
   });
   await reload(hub);
@@ -59,7 +59,7 @@ function mustNarrow({ rotation, verifyUntilMs }: RotationView, nowMs: number): b
 async function takeWave(hub: Hub, tx: Tx, rotation: Rotation, wave: Wave): Promise<boolean> {
   if (wave.kind === 'paused') {
     const pausedBecause = `${wave.member} refuses the delivery: ${wave.because}`;
-    await storeRotation(tx, { ...rotation, pausedBecause }, rotation.phase);
+    await storeRotation(hub, tx, { ...rotation, pausedBecause }, rotation.phase);
     await recordRotation(hub, tx, rotation, hubActor, 'rotation.paused', {
       member: wave.member,
       because: wave.because,
@@ -67,7 +67,7 @@ async function takeWave(hub: Hub, tx: Tx, rotation: Rotation, wave: Wave): Promi
     return true;
   }
   if (wave.members.length === 0 && wave.canary === rotation.canary) return false;
-  await storeRotation(tx, { ...rotation, canary: wave.canary }, rotation.phase);
+  await storeRotation(hub, tx, { ...rotation, canary: wave.canary }, rotation.phase);
   for (const member of wave.members) await issueMasterStep(hub, tx, member, true);
   await recordRotation(hub, tx, rotation, hubActor, 'rotation.wave', { canary: wave.canary, members: wave.members });
   return true;
@@ -80,7 +80,7 @@ async function advance(hub: Hub, tx: Tx, view: RotationView, expected: Rotation[
     await narrow(hub, tx, view, { left: rotation.left, actor, because: 'gate_open' });
     return;
   }
-  await storeRotation(tx, after, rotation.phase);
+  await storeRotation(hub, tx, after, rotation.phase);
   await recordRotation(hub, tx, after, actor, 'rotation.advanced', { out_of: rotation.phase, cutOff: gate.cutOff });
 }
 

@@ -43,8 +43,8 @@ export async function viewRotation(hub: Hub, db: Db, rotation: Rotation): Promis
 }
 
 /** By id, or the newest of a secret by the secret's name. */
-export async function readRotation(db: Db, idOrSecret: string): Promise<Rotation> {
-  const rotation = await findRotation(db, idOrSecret);
+export async function readRotation(hub: Pick<Hub, 'vault'>, db: Db, idOrSecret: string): Promise<Rotation> {
+  const rotation = await findRotation(db, hub.vault, idOrSecret);
   if (rotation === undefined) throw new RollcallError('rotation_unknown');
   return rotation;
 }

@@ -12,8 +12,14 @@ import { issueMasterStep } from '../issue-master-step.ts';
 import type { RotationView } from './view.ts';
 
 /** Stores the rotation, unless it has left the phase that was seen: of two who advance at once, one is told. */
-export async function storeRotation(tx: Tx, rotation: Rotation, seen: Rotation['phase']): Promise<void> {
-  if (!(await updateRotation(tx, rotation, seen))) throw new RollcallError('rotation_moved_on', { phase: seen });
+export async function storeRotation(
+  hub: Pick<Hub, 'vault'>,
+  tx: Tx,
+  rotation: Rotation,
+  seen: Rotation['phase'],
+): Promise<void> {
+  if (!(await updateRotation(tx, hub.vault, rotation, seen)))
+    throw new RollcallError('rotation_moved_on', { phase: seen });
 }
 
 /** Narrowing: every host gets the step that accepts the new version alone. From here on there is no way back. */
@@ -31,7 +37,7 @@ export async function narrow(
     left: how.left,
     pausedBecause: null,
   };
-  await storeRotation(tx, narrowed, rotation.phase);
+  await storeRotation(hub, tx, narrowed, rotation.phase);
   await reissue(hub, tx, narrowed, hosts);
   await hub.clock.save(tx);
   await recordRotation(hub, tx, narrowed, how.actor, 'rotation.advanced', {
@@ -67,11 +73,12 @@ export async function recordRotation(
 
 /** A new step for every host of the roll whose sets the phase has changed. */
 async function reissue(hub: Hub, tx: Tx, rotation: Rotation, hosts: readonly RollHost[]): Promise<void> {
-  const standing = new Map((await listAssignments(tx, MASTER)).map((assignment) => [assignment.host, assignment]));
+  const standing = await listAssignments(tx, hub.vault, MASTER);
   const wanted = assignmentSets(rotation, rotation.to, { switched: true }, false);
   for (const { id } of hosts) {
     const before = standing.get(id);
-    const isSame = before?.present === wanted.present && before.accept.join() === wanted.accept.join();
+    const isSame =
+      typeof before === 'object' && before.present === wanted.present && before.accept.join() === wanted.accept.join();
     if (!isSame) await issueMasterStep(hub, tx, id, true);
   }
 }
