@@ -3,6 +3,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import { Command, CommanderError, type Option } from 'commander';
+import { createCompletionVerb } from './commands/completion.ts';
 import { demoVerb } from './commands/demo.ts';
 import { nouns } from './commands/index.ts';
 import { createContext } from './context.ts';
@@ -71,6 +72,11 @@ export function createProgram(
     const parent = program.command(noun.name).summary(noun.summary).description(`${noun.summary}.`);
     for (const verb of noun.verbs) addVerb(parent, verb, perform);
   }
+  addVerb(
+    program,
+    createCompletionVerb(() => program),
+    perform,
+  );
   addVerb(program, demoVerb, perform);
   return program;
 }
