@@ -38,6 +38,7 @@ export const limits = {
   formerLifeMs: 86_400_000, // 1 d
 
   cloneAlertMs: 600_000, // 10 min
+  tokenReuseAlertMs: 600_000, // 10 min
 
   // Rotation (design 5)
   verifyWindowMs: 604_800_000, // 7 d

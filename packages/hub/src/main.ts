@@ -112,7 +112,7 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
     // A hub that could not open a listener is none: nothing of it may stay behind and hold the process.
     await jobs?.stop();
     await close();
-    throw error;
+    throw asDatabaseError(error, paths.database);
   }
 }
 
@@ -178,4 +178,12 @@ async function assertKek(db: Db, vault: Vault): Promise<void> {
 
 function codeOf(cause: unknown): string {
   return (cause as { code?: string }).code ?? '';
+}
+
+/** What SQLite says of a file that opens and is damaged further in. */
+function asDatabaseError(error: unknown, file: string): unknown {
+  const code = codeOf(error);
+  return code.startsWith('SQLITE_')
+    ? new RollcallError('database_unreadable', { file, reason: code }, { cause: error })
+    : error;
 }

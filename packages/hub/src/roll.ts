@@ -66,6 +66,7 @@ export interface RollEntry {
   /** Monotonic: when it last authenticated with an older generation than the one that it has proven. */
   presentingOldAt: number | null;
   cloneAlertedAt: number | null;
+  tokenReuseAlertedAt: number | null;
   refused: readonly { readonly secret: string; readonly reason: string }[];
   /** Whether liveness has to be flushed. */
   dirty: boolean;
@@ -211,6 +212,7 @@ function createEntry(id: string): RollEntry {
     pendingBeats: new Map(),
     presentingOldAt: null,
     cloneAlertedAt: null,
+    tokenReuseAlertedAt: null,
     refused: [],
     dirty: false,
     envelope: null,

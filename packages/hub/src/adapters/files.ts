@@ -3,8 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { decodeBase64url, encodeBase64url, utf8 } from '@rollcall/core/bytes';
-import { RollcallError } from '@rollcall/core/errors';
+import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { parseTokenFile, SecretBytes } from '@rollcall/core/keys';
+import { limits } from '@rollcall/core/limits';
 
 const KEK_BYTES = 32;
 
@@ -13,7 +14,11 @@ export function readKek(file: string): SecretBytes<'kek'> {
   let mode: number;
   let bytes: Uint8Array;
   try {
-    mode = statSync(file).mode & 0o777;
+    const stat = statSync(file);
+    // A device or a pipe would be read until the memory is full, or for ever.
+    if (!stat.isFile()) throw Object.assign(new Error('not a file'), { code: 'not a file' });
+    if (stat.size > limits.secretFileMaxBytes) throw Object.assign(new Error('too large'), { code: 'too large' });
+    mode = stat.mode & 0o777;
     bytes = readFileSync(file);
   } catch (cause) {
     throw new RollcallError('kek_unreadable', { file, reason: (cause as { code?: string }).code ?? '' }, { cause });
@@ -21,9 +26,19 @@ export function readKek(file: string): SecretBytes<'kek'> {
   if ((mode & 0o077) !== 0) {
     throw new RollcallError('kek_loose_mode', { file, hint: `Mend it with: chmod 600 ${file}` });
   }
-  const key = decodeBase64url(parseTokenFile(bytes));
+  const key = decodeKek(file, bytes);
   if (key?.length !== KEK_BYTES) throw new RollcallError('kek_unreadable', { file, reason: 'malformed' });
   return new SecretBytes('kek', key);
+}
+
+function decodeKek(file: string, bytes: Uint8Array): Uint8Array | undefined {
+  try {
+    return decodeBase64url(parseTokenFile(bytes));
+  } catch (error) {
+    // No `cause`: it is about the content.
+    if (isRollcallError(error, 'byte_order_mark')) throw new RollcallError('byte_order_mark', { file });
+    return undefined;
+  }
 }
 
 export function encodeKek(key: SecretBytes<'kek'>): Uint8Array {

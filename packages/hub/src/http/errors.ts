@@ -32,6 +32,7 @@ export function toErrorAnswer(
   const known = toRollcallError(error);
   if (known.code === 'unauthenticated') return unauthenticatedAnswer;
   if (known.code === 'internal') log.error('a request failed inside', { ...at, error: describe(error) });
+  if (isDatabaseFailure(known.details['because'])) log.error('the database failed', { ...at, ...known.details });
   return {
     status: known.row.status,
     headers: {
@@ -68,9 +69,15 @@ function toRollcallError(error: unknown): RollcallError {
   // Where in the body, and what was expected there; never what was sent.
   const first = validation?.[0];
   const details = first === undefined ? {} : { at: first.instancePath || '/', expected: first.message ?? '' };
+  if (isDatabaseFailure(code)) return new RollcallError('unavailable', { because: code }, { cause: error });
   // The framework's other complaints about a request, an upload that was broken off among them, are no fault inside.
   const otherwise = statusCode >= 400 && statusCode < 500 ? 'malformed_request' : 'internal';
   return new RollcallError(fastifyCodes[code] ?? otherwise, details, { cause: error });
+}
+
+/** A disk that is full or read-only, or a file that is damaged: nothing was changed, and it is no fault of the program. */
+function isDatabaseFailure(code: unknown): code is string {
+  return typeof code === 'string' && /^SQLITE_(?:FULL|READONLY|IOERR|CORRUPT|NOTADB|CANTOPEN|BUSY|LOCKED)/.test(code);
 }
 
 /** Name, code and place; a message of a library may carry what it was given. */

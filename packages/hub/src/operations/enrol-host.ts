@@ -9,11 +9,12 @@ import { parseWrapPublicKey, type WrapPublicKey } from '@rollcall/core/seal';
 import type { EnrolAnswer, EnrolBody } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
-import { type EnrolmentTokenRecord, findEnrolmentToken, spendEnrolmentToken } from '../store/enrolment-tokens.ts';
-import { findHost, type HostRecord } from '../store/hosts.ts';
+import { type EnrolmentTokenRecord, spendEnrolmentToken } from '../store/enrolment-tokens.ts';
+import type { HostRecord } from '../store/hosts.ts';
 import type { Tx } from '../store/schema.ts';
 import { dueDeliveries } from './due-deliveries.ts';
 import { readHeldPins } from './held-pins.ts';
+import { readClaimed } from './read-claimed.ts';
 import { takePin } from './take-pin.ts';
 
 /** Answers for a host that holds its pin now; throws `unauthenticated` for everyone else, alike (I13). */
@@ -23,9 +24,10 @@ export async function enrolHost(hub: Hub, body: EnrolBody, from: string): Promis
   const entry = await hub.roll.reload(body.host);
   if (outcome === 'spent') {
     hub.log.warn('a spent enrolment token was presented with a valid proof', { host: body.host, from });
-    throw new RollcallError('unauthenticated');
+    if (entry !== undefined) entry.tokenReuseAlertedAt = hub.clock.monotonic();
   }
-  if (entry === undefined) throw new RollcallError('unauthenticated');
+  if (entry === undefined || outcome === 'spent' || outcome === 'spent again')
+    throw new RollcallError('unauthenticated');
   return {
     trustDomain: hub.identity.trustDomain,
     bundle: hub.identity.bundle,
@@ -33,22 +35,24 @@ export async function enrolHost(hub: Hub, body: EnrolBody, from: string): Promis
   };
 }
 
-async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<'enrolled' | 'repeated' | 'spent'> {
+/** `spent again`: as `spent`, which was alerted a short while ago. */
+type Outcome = 'enrolled' | 'repeated' | 'spent' | 'spent again';
+
+async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<Outcome> {
   const now = hub.clock.now();
-  const host = await findHost(tx, hub.vault, body.host);
-  const token = await findEnrolmentToken(tx, hub.vault, body.host);
   const wrapPublic = decodeBase64url(body.wrapKey.public);
   const instance = decodeBase64url(body.instance);
   const proof = decodeBase64url(body.proof);
   if (wrapPublic?.length !== 32 || instance === undefined || proof === undefined) {
     throw new RollcallError('malformed_request');
   }
+  const { host, token } = await readClaimed(hub, tx, body.host);
   // Without a token there is a key that nobody knows, so that an unknown host costs what a known one costs.
   verifyEnrolmentProof(token?.key ?? hub.random(32), { host: body.host, wrapPublic, instance }, proof);
   if (host === undefined || token === undefined) throw new RollcallError('unauthenticated');
 
   const usedBy = createHash('sha256').update(wrapPublic).digest();
-  if (token.state === 'used') return answerUsed(tx, { token, host, usedBy, from, now });
+  if (token.state === 'used') return answerUsed(hub, tx, { token, host, usedBy, from, now });
   if (token.expires_at <= now) throw new RollcallError('unauthenticated');
 
   const key = parseOrMalformed(body.wrapKey.suite, wrapPublic);
@@ -85,13 +89,17 @@ async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<
 
 /** The same request is answered again for a while, since its answer may have been lost; any other is a second use. */
 async function answerUsed(
+  hub: Hub,
   tx: Tx,
   use: { token: EnrolmentTokenRecord; host: HostRecord; usedBy: Uint8Array; from: string; now: number },
-): Promise<'repeated' | 'spent'> {
+): Promise<Exclude<Outcome, 'enrolled'>> {
   const { token, host, now } = use;
   const same = token.used_by !== null && equalBytes(token.used_by, use.usedBy);
   const recent = token.used_at !== null && now - token.used_at < limits.enrolmentRepeatMs;
   if (same && recent && host.status === 'active') return 'repeated';
+  // Whoever found a spent token could fill the disk with records of it.
+  const alertedAt = hub.roll.get(host.id)?.tokenReuseAlertedAt ?? null;
+  if (alertedAt !== null && hub.clock.monotonic() - alertedAt < limits.tokenReuseAlertMs) return 'spent again';
   await appendAudit(tx, {
     at: now,
     actor: enrolled(host.id),

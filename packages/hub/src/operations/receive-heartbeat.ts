@@ -98,7 +98,10 @@ function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void 
   entry.startup = body.startup;
   entry.rung = who.rung;
   entry.version = who.version;
-  entry.skewMs = Math.round(Date.parse(body.sentAt) - time.nowMs);
+  // A time can have the form of one and be none, as the 99th of a month. It is a claim, and no reason to refuse the beat; but
+  // what is no number cannot be stored, and the liveness of all hosts is stored together.
+  const skewMs = Math.round(Date.parse(body.sentAt) - time.nowMs);
+  entry.skewMs = Number.isSafeInteger(skewMs) ? skewMs : null;
   for (const { reason } of body.refused) hub.counts.add('delivery_refusals', closedWord(reason));
   entry.refused = body.refused;
   entry.dirty = true;

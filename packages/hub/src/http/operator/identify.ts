@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Hub } from '../../hub.ts';
 import type { Actor } from '../../store/audit.ts';
 import { findOperatorByDigest } from '../../store/operators.ts';
+import { createStrangerLimit, publicRates } from '../stranger-limit.ts';
 
 /** Throws `unauthenticated`, or `role_too_low` once it is clear who asks. */
 export type Identify = (request: FastifyRequest, needed: RouteAuth) => Promise<Actor>;
@@ -19,9 +20,14 @@ export const identifyBySocket: Identify = async (request) => {
   return { id, kind: 'operator', rung: 'unix-socket', verified: false };
 };
 
-/** Looked up anew for each request: a token that was replaced or removed is dead at once. */
-export function identifyByToken(hub: Pick<Hub, 'db' | 'vault'>): Identify {
+/**
+ * Looked up anew for each request: a token that was replaced or removed is dead at once. So every request costs the store a
+ * look, whoever sends it, and is limited before.
+ */
+export function identifyByToken(hub: Pick<Hub, 'db' | 'vault' | 'clock'>): Identify {
+  const limit = createStrangerLimit(publicRates);
   return async (request, needed) => {
+    limit(request.ip, '', hub.clock.monotonic());
     const value = readBearer(request.raw.rawHeaders);
     const operator = await findOperatorByDigest(hub.db, hub.vault, hub.vault.digest(value ?? NO_TOKEN));
     if (value === undefined || operator === undefined) throw new RollcallError('unauthenticated');
