@@ -26,6 +26,8 @@ export function parseJson(source: string | Uint8Array): JsonValue {
   // last of two equal keys: fewer members in the value than in the text means that a key came twice.
   const written = countWrittenMembers(text);
   if (countMembers(value) !== written) throw malformed('duplicate key');
+  // UTF-8 has no half of a surrogate pair: it can only come by an escape, or in a text that never was bytes.
+  if (typeof source === 'string' || text.includes('\\')) assertTextsWellFormed(value);
   return value;
 }
 
@@ -135,21 +137,21 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Members in a value, its own and those within. The depth is known to be bounded. */
+/** Members in a value, its own and those within. Refuses numbers that are not whole. The depth is known to be bounded. */
 function countMembers(value: JsonValue): number {
-  if (typeof value === 'string') assertWellFormed(value);
   if (typeof value === 'number') assertWhole(value);
   if (typeof value !== 'object' || value === null) return 0;
-  let members = 0;
-  if (isArray(value)) {
-    for (const item of value) members += countMembers(item);
-    return members;
-  }
-  for (const [name, item] of Object.entries(value)) {
-    assertWellFormed(name);
-    members += 1 + countMembers(item);
-  }
+  const items = isArray(value) ? value : Object.values(value);
+  let members = isArray(value) ? 0 : items.length;
+  for (const item of items) members += countMembers(item);
   return members;
+}
+
+function assertTextsWellFormed(value: JsonValue): void {
+  if (typeof value === 'string') assertWellFormed(value);
+  if (typeof value !== 'object' || value === null) return;
+  if (!isArray(value)) for (const name of Object.keys(value)) assertWellFormed(name);
+  for (const item of isArray(value) ? value : Object.values(value)) assertTextsWellFormed(item);
 }
 
 function assertWhole(value: number): void {
