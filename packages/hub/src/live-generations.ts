@@ -24,6 +24,8 @@ export interface LiveGenerations {
    * before may say yes for as long (I8).
    */
   verify(host: string, life: number, presented: string): { readonly version: number };
+  /** Whether bearers of this version are taken at this moment. */
+  isLive(version: number): boolean;
   readonly current: LiveRecord | undefined;
   /** The one before, until its value is destroyed; its window may have closed. */
   readonly previous: LiveRecord | undefined;
@@ -73,6 +75,8 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
       if (verifying === undefined || now >= verifying.untilMs) verifying = prepare(held, now);
       return verifying.verify(host, life, presented);
     },
+
+    isLive: (version) => liveGenerations(held, clock.now()).some((generation) => generation.version === version),
 
     get current() {
       return current();

@@ -27,6 +27,7 @@ export interface Beat {
 export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   const { who, body } = beat;
   const { entry } = who;
+  assertStillLetIn(hub, who);
   if (body.host !== undefined && body.host !== entry.id) throw new RollcallError('host_mismatch');
   const time = hub.clock.read();
   if (who.life !== entry.life) {
@@ -50,6 +51,19 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   await prove(hub, beat, time);
   if (note.moves) noteLiveness(hub, beat, time);
   return answer(hub, entry, pin, time);
+}
+
+/**
+ * The header was verified before the body came in, which takes as long as its sender likes. A host that was ended meanwhile, or
+ * whose life or generation was, is a stranger by now (I2).
+ */
+function assertStillLetIn(hub: Hub, { entry, life, version }: AuthenticatedHost): void {
+  const isPresent = life === entry.life;
+  const isFormer = life === entry.life - 1 && entry.formerLifeUntil !== null && hub.clock.now() < entry.formerLifeUntil;
+  const isOnRoll = hub.roll.get(entry.id) === entry && entry.status === 'active';
+  if (!isOnRoll || !(isPresent || isFormer) || !hub.generations.isLive(version)) {
+    throw new RollcallError('unauthenticated');
+  }
 }
 
 /** What was published before is answered as before, from memory; `undefined` when this is something new. */
