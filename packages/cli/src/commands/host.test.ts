@@ -114,7 +114,17 @@ describe('verbs that cannot be undone', () => {
 
   it('evict says what the host goes on knowing', async () => {
     const { stdout } = await transcript(['host', 'evict', 'agent-7', '--yes', '--ban'], { answers });
-    expect(stdout.replaceAll('\n', ' ')).toContain('It held master');
+    const text = stdout.replaceAll('\n', ' ');
+    expect(text).toContain('agent-7 knows the master, so this revokes nothing of what it can derive');
+    expect(stdout).toContain('\n  rollcall rotation start master --reason leak\n');
+    expect(text).not.toContain('It held');
+    const shared = { ...answers.evictHost, heldSecrets: ['ci-token'] };
+    const other = await transcript(['host', 'evict', 'agent-7', '--yes'], { answers: { evictHost: shared } });
+    expect(other.stdout).toContain('It held ci-token');
+    expect(other.stdout).not.toContain('knows the master');
+    const nothing = { ...answers.evictHost, heldSecrets: [] };
+    const own = await transcript(['host', 'evict', 'agent-7', '--yes'], { answers: { evictHost: nothing } });
+    expect(own.stdout).toBe('agent-7 is evicted.\nIt may enrol again: rollcall host reenrol agent-7\n');
     expect(stdout).not.toContain('reenrol');
     const { asked } = await transcript(['host', 'evict', 'agent-7', '--yes', '--ban'], { answers });
     expect(asked[0]?.body).toEqual({ ban: true });

@@ -205,11 +205,24 @@ function formatExisting(answer: AddHostAnswer, view: View): string[] {
   ];
 }
 
-function formatHeld(answer: HostChangeAnswer, view: View): string[] {
-  if (answer.heldSecrets.length === 0) return [];
-  const names = answer.heldSecrets.join(', ');
-  return wrap(
-    `It held ${names}, which others hold too: what it knows of that ends with a rotation (\`rollcall rotation start ${answer.heldSecrets[0]} --reason leak\`).`,
-    view.width,
-  );
+function formatHeld({ host, heldSecrets }: HostChangeAnswer, view: View): string[] {
+  const others = heldSecrets.filter((name) => name !== 'master');
+  const knowsMaster = heldSecrets.length > others.length;
+  return [
+    ...(knowsMaster
+      ? [
+          ...wrap(
+            `${host} knows the master, so this revokes nothing of what it can derive, for itself or in the name of others: only a rotation of the master does.`,
+            view.width,
+          ).map(view.style.warn),
+          '  rollcall rotation start master --reason leak',
+        ]
+      : []),
+    ...(others.length === 0
+      ? []
+      : wrap(
+          `It held ${others.join(', ')}, which others hold too: what it knows of that ends with a rotation (\`rollcall rotation start ${others[0]} --reason leak\`).`,
+          view.width,
+        )),
+  ];
 }

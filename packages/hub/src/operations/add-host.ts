@@ -6,11 +6,14 @@ import { limits } from '@rollcall/core/limits';
 import { assertTimeTrusted } from '@rollcall/core/rotation';
 import type { AddHostAnswer, AddHostBody } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
+import { MASTER } from '../live-generations.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { insertEnrolmentToken, killEnrolmentTokens } from '../store/enrolment-tokens.ts';
+import { listUndestroyed } from '../store/generations.ts';
 import { findFolded, findHost, type HostRecord, insertHost, readHost, updateHost } from '../store/hosts.ts';
 import type { Tx } from '../store/schema.ts';
 import { issueMasterStep } from './issue-master-step.ts';
+import { versionKnownByFleet } from './known-master.ts';
 
 export async function addHost(hub: Hub, body: AddHostBody, actor: Actor): Promise<AddHostAnswer> {
   const answer = await hub.db.transaction().execute(async (tx) => {
@@ -45,6 +48,8 @@ export async function putOnRoll(hub: Hub, tx: Tx, body: AddHostBody, actor: Acto
     first_use_until: null,
     proven_version: null,
     added_at: now,
+    // Taking it off the roll took nothing from its memory.
+    knows_master: body.existing === true ? await knownVersion(hub, tx) : (former?.knows_master ?? null),
   };
   await (former === undefined ? insertHost : updateHost)(tx, hub.vault, host);
   await issueMasterStep(hub, tx, id, false);
@@ -57,6 +62,10 @@ export async function putOnRoll(hub: Hub, tx: Tx, body: AddHostBody, actor: Acto
     details: { life: host.life, existing: body.existing === true, reach: host.reach },
   });
   return host;
+}
+
+async function knownVersion(hub: Hub, tx: Tx): Promise<number | null> {
+  return versionKnownByFleet(await listUndestroyed(tx, hub.vault, MASTER));
 }
 
 /** `host reenrol`: redeeming the token replaces the pin, because an operator said so. */

@@ -5,10 +5,12 @@ import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
+import { listUndestroyed } from '../store/generations.ts';
 import { type HostRecord, readHost, updateHost } from '../store/hosts.ts';
 import { deleteObserved, deletePendings, deletePin } from '../store/pins.ts';
 import { findRunning, updateRotation } from '../store/rotations.ts';
 import type { Tx } from '../store/schema.ts';
+import { heldSecrets } from './known-master.ts';
 
 /** All credentials of the host die; with `ban` it may not enrol again either. */
 export function evictHost(hub: Hub, id: string, ban: boolean, actor: Actor): Promise<HostChangeAnswer> {
@@ -39,7 +41,7 @@ async function end(
   id: string,
   decide: (tx: Tx, host: HostRecord) => Promise<HostRecord>,
 ): Promise<HostChangeAnswer> {
-  const after = await hub.db.transaction().execute(async (tx) => {
+  const { after, held } = await hub.db.transaction().execute(async (tx) => {
     const host = await decide(tx, await readHost(tx, hub.vault, id));
     const ended: HostRecord = {
       ...host,
@@ -54,12 +56,13 @@ async function end(
     await deletePin(tx, id);
     await deletePendings(tx, id);
     await deleteObserved(tx, id);
-    return ended;
+    const generations = await listUndestroyed(tx, hub.vault, MASTER);
+    return { after: ended, held: heldSecrets(ended, generations, hub.clock.now()) };
   });
   await hub.roll.reload(id);
   hub.nudgeRotation();
-  // Derived keys are the host's own, and dead with its life; a secret that others share would be listed here.
-  return { host: id, status: after.status, life: after.life, heldSecrets: [] };
+  // Derived keys are the host's own, and dead with its life; what it knows beside them is listed.
+  return { host: id, status: after.status, life: after.life, heldSecrets: held };
 }
 
 async function record(

@@ -9,9 +9,11 @@ import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import type { RollEntry } from '../roll.ts';
 import { type AssignmentRecord, listAssignments } from '../store/assignments.ts';
+import type { LiveRecord } from '../store/generations.ts';
 import { type HostRecord, listRoll, type UnreadableHost } from '../store/hosts.ts';
 import { listObserved, listPendings, listPins, type PinRecord } from '../store/pins.ts';
 import type { Db } from '../store/schema.ts';
+import { knowsLiveMaster } from './known-master.ts';
 
 type Source = Pick<Hub, 'vault' | 'roll' | 'clock'>;
 
@@ -22,14 +24,20 @@ interface Row {
   readonly entry: RollEntry | undefined;
 }
 
-export async function observeRoll(hub: Source, db: Db, rotation: Rotation | null): Promise<RollHost[]> {
+/** `generations`: those that are there, which tell whose knowledge of a master still counts. */
+export async function observeRoll(
+  hub: Source,
+  db: Db,
+  rotation: Rotation | null,
+  generations: readonly LiveRecord[] = [],
+): Promise<RollHost[]> {
   const pendings = await listPendings(db, hub.vault);
   const now = hub.clock.monotonic();
   return (await joinRoll(hub, db)).map((row) => ({
     ...stateOf(row),
     ...seenOf(row.entry, now),
     pendingPins: pendings.filter((pending) => isAbout(pending, row)).length,
-    holdsMaster: false, // `payload: master` comes with host strip-master
+    holdsMaster: row.host.status !== 'unreadable' && knowsLiveMaster(row.host, generations, hub.clock.now()),
     switched: rotation !== null && readable(row.assignment)?.present === rotation.to,
     narrowed: hasNarrowed(readable(row.assignment), rotation),
     refusal: row.entry?.refused.find((refused) => refused.secret === MASTER)?.reason ?? null,

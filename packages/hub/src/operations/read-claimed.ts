@@ -36,6 +36,7 @@ function hostOfNobody(id: string): HostRecord {
     first_use_until: null,
     proven_version: null,
     added_at: SOME_TIME_MS,
+    knows_master: null,
   };
 }
 

@@ -5,9 +5,16 @@ import { up as firstFleet } from './migrations/001-first-fleet.ts';
 import { up as operators } from './migrations/002-operators.ts';
 import { up as trustChanges } from './migrations/003-trust-changes.ts';
 import { up as moreMacs } from './migrations/004-more-macs.ts';
+import { up as whoKnowsTheMaster } from './migrations/005-who-knows-the-master.ts';
 import type { Db } from './schema.ts';
 
-const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [firstFleet, operators, trustChanges, moreMacs];
+const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
+  firstFleet,
+  operators,
+  trustChanges,
+  moreMacs,
+  whoKnowsTheMaster,
+];
 
 /** Brings the schema up to date, and returns how many migrations were run. */
 export async function migrate(db: Db): Promise<number> {

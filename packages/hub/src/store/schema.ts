@@ -25,6 +25,8 @@ export interface HostsTable {
   /** Highest generation with which the host authenticated in its present life. */
   proven_version: number | null;
   added_at: number;
+  /** The version of the master that it was put on the roll as knowing: it derives for itself what others are sent. */
+  knows_master: number | null;
   mac: Uint8Array;
 }
 

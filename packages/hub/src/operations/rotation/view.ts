@@ -32,7 +32,7 @@ export interface RotationView extends RollView {
 
 export async function viewRoll(hub: Hub, db: Db, rotation: Rotation | null): Promise<RollView> {
   const generations = await listUndestroyed(db, hub.vault, MASTER);
-  const hosts = await observeRoll(hub, db, rotation);
+  const hosts = await observeRoll(hub, db, rotation, generations);
   return { hosts, generations, sweep: sweepRoll(hosts, generations, hub.clock.now()) };
 }
 
