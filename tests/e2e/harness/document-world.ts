@@ -1,16 +1,21 @@
 /**
  * Where the commands of one document run: a directory of their own, a shell in which `rollcall` is the command, and an
  * environment that lasts from one command to the next. `rollcall hub start` and `rollcall agent start` go on in the
- * background, as in a terminal of their own, and the next command waits until they answer. Two things are replaced: the port
- * 7443 by one that is free, and `npm start -- FLAGS` by what package.json says that it runs.
+ * background, as in a terminal of their own, and the next command waits until they answer. Two things are replaced: the ports
+ * of a hub by free ones, and `npm start -- FLAGS` by what package.json says that it runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AddHostAnswer, AgentStatusAnswer } from '@rollcall/wire';
 import { mainFile, root } from './child.ts';
 import type { Block, Step } from './documents.ts';
+import { exchange } from './exchange.ts';
 import { freePort } from './fleet.ts';
+import { createRecorder } from './recorder.ts';
+import { sleep, waitUntil } from './wait-until.ts';
 
 export interface DocumentWorld {
   readonly dir: string;
@@ -22,8 +27,11 @@ export interface DocumentWorld {
 /** Where a reader is imagined to be. */
 const SHOWN_DIR = '/srv/rollcall';
 const SHOWN_PORT = '7443';
+/** For a hub: its default is the port after 7443's, which somebody else may have here. */
+const ANY_METRICS_PORT = ' --metrics 127.0.0.1:0';
 const PATIENCE_MS = 60_000;
 const STEP_MS = 120_000;
+const PRIVATE = { mode: 0o600 } as const;
 
 export async function createDocumentWorld(): Promise<DocumentWorld> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'rc-docs-')));
@@ -57,22 +65,32 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
 
   const runInBackground = async (step: Step, command: string): Promise<void> => {
     const place = /--(?:dir|state) (\S+)/.exec(command)?.[1] ?? '';
-    if (running.has(place)) throw new Error(`line ${step.line}: something runs on ${place} already`);
-    const background = createBackground(shell(`exec ${command}`));
-    running.set(place, background);
     const isHub = command.startsWith('rollcall hub ');
-    const question = isHub
-      ? `rollcall hub status --dir ${place} --json`
-      : `rollcall agent status --state ${place} --json`;
-    const deadline = Date.now() + PATIENCE_MS;
-    for (;;) {
-      const { code, stdout } = await run(question);
-      const isThere = code === 0 && (isHub || (JSON.parse(stdout) as { lastAnswerAt: unknown }).lastAnswerAt !== null);
-      if (isThere) return;
-      if (background.hasEnded() || Date.now() > deadline)
-        throw new Error(`line ${step.line}: ${command}\nis not there:\n${background.stderr().slice(-3_000)}`);
-    }
+    if (running.has(place)) throw new Error(`line ${step.line}: something runs on ${place} already`);
+    const background = createBackground(shell(`exec ${command}${isHub ? ANY_METRICS_PORT : ''}`));
+    running.set(place, background);
+    const answers = isHub ? () => isHubThere(place) : () => isAgentThere(place);
+    const story = () => background.stderr().slice(-3_000);
+    const what = `line ${step.line}: ${command}`;
+    await waitUntil(`${what} answers`, () => background.hasEnded() || answers(), { withinMs: PATIENCE_MS, story });
+    if (background.hasEnded()) throw new Error(`${what} has ended:\n${story()}`);
   };
+
+  const ask = (socket: string, path: string, body?: unknown) =>
+    exchange(
+      { socket: join(dir, socket) },
+      {
+        method: body === undefined ? 'GET' : 'POST',
+        path,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      },
+      createRecorder(),
+    );
+
+  const isHubThere = async (place: string) => (await ask(`${place}/operator.sock`, '/v1/status')).status === 200;
+
+  const isAgentThere = async (place: string) =>
+    (await ask(`${place}/agent.sock`, '/v1/status')).json<AgentStatusAnswer>().lastAnswerAt !== null;
 
   const runStep = async (step: Step): Promise<string> => {
     const command = await replace(step);
@@ -80,14 +98,14 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
       await runInBackground(step, command);
       return '';
     }
-    const deadline = Date.now() + PATIENCE_MS;
-    for (;;) {
-      const ran = await run(command);
-      if (ran.code === step.exit) return ran.both;
-      if (!step.isWaitedFor || Date.now() > deadline)
-        throw new Error(`line ${step.line}: ${command}\nended with ${ran.code}, not ${step.exit}:\n${ran.both}`);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+    let ran = await run(command);
+    for (const end = Date.now() + PATIENCE_MS; step.isWaitedFor && ran.code !== step.exit && Date.now() < end; ) {
+      await sleep(300);
+      ran = await run(command);
     }
+    if (ran.code !== step.exit)
+      throw new Error(`line ${step.line}: ${command}\nended with ${ran.code}, not ${step.exit}:\n${ran.both}`);
+    return ran.both;
   };
 
   const stop = async (place: string): Promise<void> => {
@@ -97,31 +115,32 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
     await background.stop();
   };
 
-  /** The first minutes of every fleet, as the README tells them. */
+  /** The first minutes of every fleet, as the README tells them. Where that needs no command line, without one. */
   const begin = async (hosts: readonly string[]): Promise<void> => {
-    const lines = [
-      'rollcall hub init --dir ./hub --listen 127.0.0.1:7443 > /dev/null',
-      'rollcall hub start --dir ./hub --beat 300ms --first-use-min-age 1s',
-      'export ROLLCALL_HUB=unix:./hub/operator.sock',
-      ...(hosts.length === 0 ? [] : ['rollcall secret create master']),
-      ...hosts.flatMap((host) => [
-        `rollcall host add ${host} | grep '^rce_' > ./${host}.token`,
-        `rollcall agent start --state ./${host} --enrol ./${host}.token`,
-      ]),
-    ];
-    for (const command of lines) {
-      await runStep({ command, line: 0, exit: 0, isWaitedFor: false, extraFlags: '', fullOf: undefined });
-    }
+    const type = (command: string) =>
+      runStep({ command, line: 0, exit: 0, isWaitedFor: false, extraFlags: '', fullOf: undefined });
+    await type('rollcall hub init --dir ./hub --listen 127.0.0.1:7443 > /dev/null');
+    await type('rollcall hub start --dir ./hub --beat 300ms --first-use-min-age 1s');
+    await type('export ROLLCALL_HUB=unix:./hub/operator.sock');
+    if (hosts.length > 0) await ask('hub/operator.sock', '/v1/secrets', { name: 'master' });
+    const enrol = async (host: string): Promise<void> => {
+      const { token } = (await ask('hub/operator.sock', '/v1/hosts', { host })).json<AddHostAnswer>();
+      writeFileSync(join(dir, `${host}.token`), `${token}\n`, PRIVATE);
+      await type(`rollcall agent start --state ./${host} --enrol ./${host}.token`);
+    };
+    await Promise.all(hosts.map(enrol));
   };
 
   return {
     dir,
-    run: async ({ steps, stops, fleet, notRun }) => {
+    run: async ({ steps, stops, fleet, given, tokenTo, notRun }) => {
       if (fleet !== undefined) await begin(fleet);
       for (const place of stops) await stop(place);
+      for (const file of given) writeFileSync(join(dir, file), `${randomBytes(48).toString('base64')}\n`, PRIVATE);
       if (notRun !== undefined) return '';
       const printed: string[] = [];
       for (const step of steps) printed.push(await runStep(step));
+      if (tokenTo !== undefined) writeFileSync(join(dir, tokenTo), `${findToken(printed.join(''))}\n`, PRIVATE);
       return printed.join('').replaceAll(dir, SHOWN_DIR).replaceAll(`:${port}`, `:${SHOWN_PORT}`).trimEnd();
     },
     close: async () => {
@@ -129,6 +148,12 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function findToken(printed: string): string {
+  const token = /^rc[a-z]_\S+$/m.exec(printed)?.[0];
+  if (token === undefined) throw new Error(`no token was printed:\n${printed}`);
+  return token;
 }
 
 /** The rule by which a command goes on in the background. */

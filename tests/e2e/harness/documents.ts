@@ -4,11 +4,13 @@
  * does not show:
  *
  *     <!-- run: exit 3 -->                its last command ends so; the others, and those of other blocks, with 0
- *     <!-- run: until exit 0 -->          the same, repeated for a while: a person would wait and look again
+ *     <!-- run: until exit 0 -->          the same, each command repeated for a while: a person would wait and look again
  *     <!-- run: with --beat 300ms -->     flags added for the test alone, so that it need not wait as long as a fleet does
  *     <!-- run: FULL of ./agent-1 -->     what FULL stands for: the fingerprint that `rollcall agent status` shows there
  *     <!-- run: stop ./agent-1 -->        before the block: what runs on that directory is stopped, as a host is switched off
- *     <!-- run: hub agent-1 agent-2 -->   what the document takes for granted: a hub in ./hub, and hosts that have enrolled
+ *     <!-- run: hub agent-1 agent-2 -->   from here on another directory, with a hub in ./hub, and hosts that have enrolled
+ *     <!-- run: given ./master.txt -->    a file that the reader has: a master is drawn and put there
+ *     <!-- run: token to ./a.token -->    what a person does with a token that the block prints: it is put there
  *     <!-- run: not here: REASON -->      cannot be run by a test
  */
 
@@ -29,6 +31,10 @@ export interface Block {
   readonly stops: readonly string[];
   /** Hosts of a fleet that is to be there before. */
   readonly fleet: readonly string[] | undefined;
+  /** Files with a master of the reader's own. */
+  readonly given: readonly string[];
+  /** File for the token that is printed. */
+  readonly tokenTo: string | undefined;
   readonly notRun: string | undefined;
   /** What a reader is shown as printed. */
   readonly printed: string | undefined;
@@ -49,6 +55,8 @@ export function readBlocks(text: string): readonly Block[] {
       steps: commands.map((command, index) => toStep(command, read, index === commands.length - 1)),
       stops: read.stops,
       fleet: read.fleet,
+      given: read.given,
+      tokenTo: read.tokenTo,
       notRun: read.notRun,
       printed,
       printedAt: [printedFrom, printedFrom + (printed?.length ?? 0)],
@@ -71,6 +79,8 @@ interface Marks {
   fullOf: string | undefined;
   stops: string[];
   fleet: readonly string[] | undefined;
+  given: string[];
+  tokenTo: string | undefined;
   notRun: string | undefined;
 }
 
@@ -82,6 +92,8 @@ function readMarks(text: string, line: number): Marks {
     fullOf: undefined,
     stops: [],
     fleet: undefined,
+    given: [],
+    tokenTo: undefined,
     notRun: undefined,
   };
   for (const [, mark = ''] of text.matchAll(/<!-- run: (.+?) -->/g)) {
@@ -93,6 +105,8 @@ function readMarks(text: string, line: number): Marks {
     else if (mark.startsWith('FULL of ') && words.length === 3) marks.fullOf = words[2];
     else if (words[0] === 'stop' && rest.length > 0) marks.stops.push(...rest);
     else if (words[0] === 'hub') marks.fleet = rest;
+    else if (words[0] === 'given' && rest.length > 0) marks.given.push(...rest);
+    else if (mark.startsWith('token to ') && words.length === 3) marks.tokenTo = words[2];
     else if (mark.startsWith('not here: ')) marks.notRun = mark.slice('not here: '.length);
     else throw new Error(`line ${line}: this mark is not understood: ${mark}`);
   }
@@ -117,7 +131,7 @@ function toStep({ text, line }: { text: string; line: number }, marks: Marks, is
     command,
     line,
     exit: isLast ? marks.exit : 0,
-    isWaitedFor: isLast && marks.isWaitedFor,
+    isWaitedFor: marks.isWaitedFor,
     extraFlags: marks.extraFlags,
     fullOf: marks.fullOf,
   };

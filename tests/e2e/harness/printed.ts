@@ -44,7 +44,7 @@ function mask(line: string): string {
     .replaceAll(/\b[0-9a-f]{8,64}\b…?/g, 'HEX')
     .replaceAll(/[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g, 'BYTES')
     .replaceAll(/\b(?:just now|now|\d+ ?(?:ms|s|min|h|d)(?: ago)?)\b/g, 'AGE')
-    .replaceAll(/\d+/g, '0')
+    .replaceAll(/-?\d+/g, '0')
     .replaceAll(/[─-╿█▏▎▍▌▋▊▉░]+/g, '-')
     .replaceAll(/\s+/g, ' ')
     .trimEnd();
