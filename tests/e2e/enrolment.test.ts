@@ -4,10 +4,10 @@ import { generateWrapKey } from '@rollcall/core/seal';
 import type { AuditRecord } from '@rollcall/wire';
 import { describe, expect, it } from 'vitest';
 import { type Fleet, readLog, readToken } from './harness/fleet.ts';
-import { bearerOf, createRawHost, enrolRawHost, random } from './harness/raw-host.ts';
+import { bearerOf, createRawHost, enrolRawHost, random, randomMaster } from './harness/raw-host.ts';
 import { useFleet } from './harness/use-fleet.ts';
 
-const fleet = useFleet({ master: random(48) });
+const fleet = useFleet({ master: randomMaster() });
 
 describe('a lost enrolment response', () => {
   it('is made good by the same token and key: the same pin, no second life, and the same keys', async () => {

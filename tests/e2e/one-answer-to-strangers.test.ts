@@ -6,10 +6,18 @@ import { unauthenticatedBody } from '@rollcall/wire';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exchange } from './harness/exchange.ts';
 import { readHubRootFile, readToken } from './harness/fleet.ts';
-import { bearerOf, createRawHost, enrolRawHost, type RawHost, random, toPublished } from './harness/raw-host.ts';
+import {
+  bearerOf,
+  createRawHost,
+  enrolRawHost,
+  type RawHost,
+  random,
+  randomMaster,
+  toPublished,
+} from './harness/raw-host.ts';
 import { useFleet } from './harness/use-fleet.ts';
 
-const master = random(48);
+const master = randomMaster();
 const fleet = useFleet({ master });
 let host: RawHost;
 let evictedBearer: string;

@@ -5,10 +5,10 @@ import type { PendingPin } from '@rollcall/wire';
 import { describe, expect, it } from 'vitest';
 import type { Child } from './harness/child.ts';
 import { type Fleet, readHubRootFile } from './harness/fleet.ts';
-import { bearerOf, createRawHost, enrolRawHost, random } from './harness/raw-host.ts';
+import { bearerOf, createRawHost, enrolRawHost, random, randomMaster } from './harness/raw-host.ts';
 import { useFleet } from './harness/use-fleet.ts';
 
-const master = random(40);
+const master = randomMaster();
 const fleet = useFleet({ master, hubFlags: ['--beat', '200ms', '--first-use-min-age', '1ms'] });
 
 describe('a host of an older fleet that is installed anew', () => {
@@ -78,6 +78,19 @@ describe('a host of an older fleet that is installed anew', () => {
     });
     expect(await fleet().host('old-1')).toMatchObject({ life: 2, pending: false, pin: { fingerprint } });
     await stale.kill('SIGTERM');
+  });
+
+  it('is shown with the last time of its pinned key, also when that was the beat which brought the pin', async () => {
+    await fleet().addHost('old-2', { existing: true });
+    const host = createRawHost(fleet(), 'old-2', readHubRootFile(fleet()).root, bearerOf(master, 'old-2', 1));
+    await host.beat();
+    await acceptFirstUse(fleet(), 'old-2');
+    expect((await host.beat()).json()['pin']).toMatchObject({ state: 'pinned' });
+    await host.beat({ wrapKey: generateWrapKey(random) });
+    const { pending } = await fleet().ask<{ pending: PendingPin[] }>('GET', '/v1/pins');
+    const { evidence, firstSeenAt } = pending.find(({ host: id }) => id === 'old-2') as PendingPin;
+    expect(evidence).toMatchObject({ addressThen: '127.0.0.1', pinnedKeyStillPublishing: true });
+    expect(Date.parse(evidence.pinnedKeyLastSeenAt ?? '')).toBeLessThanOrEqual(Date.parse(firstSeenAt));
   });
 });
 
@@ -200,6 +213,13 @@ function startFromMaster(at: Fleet, id: string): Child {
 
 /** The fingerprint that was pinned. */
 async function takeOnFirstUse(at: Fleet, id: string): Promise<string> {
+  await acceptFirstUse(at, id);
+  const pin = await at.waitUntil('it is pinned', async () => (await at.host(id)).pin ?? undefined);
+  expect(pin.anchor).toBe('first-use');
+  return pin.fingerprint;
+}
+
+async function acceptFirstUse(at: Fleet, id: string): Promise<void> {
   interface Exposure {
     readonly exposed: number;
     readonly eligible: readonly { readonly id: string }[];
@@ -210,9 +230,6 @@ async function takeOnFirstUse(at: Fleet, id: string): Promise<string> {
   });
   const on = await at.rollcall('pin', 'accept-first-use', 'on', '--until', '1h', '--exposed', String(exposed));
   expect(on.code).toBe(0);
-  const pin = await at.waitUntil('it is pinned', async () => (await at.host(id)).pin ?? undefined);
-  expect(pin.anchor).toBe('first-use');
-  return pin.fingerprint;
 }
 
 /** Starts an agent on a copy of a disk, and waits for a beat with this result; there must be none with the other. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFleet, type Fleet, readHubRootFile } from './harness/fleet.ts';
-import { bearerOf, createRawHost, enrolRawHost, type RawHost, random } from './harness/raw-host.ts';
+import { bearerOf, createRawHost, enrolRawHost, type RawHost, randomMaster } from './harness/raw-host.ts';
 import { useFleet } from './harness/use-fleet.ts';
 import { during, sleep } from './harness/wait-until.ts';
 
@@ -131,7 +131,7 @@ describe('a canary that beats and never proves', () => {
 });
 
 describe('whoever holds the old master', () => {
-  const master = random(48);
+  const master = randomMaster();
   const fleet = useFleet({ master, hubFlags });
 
   it('before retirement gets no pin of an invited host and replaces none; a host that is not pinned gets nothing sealed', async () => {

@@ -10,12 +10,12 @@ import { routes } from '@rollcall/wire';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exchange } from './harness/exchange.ts';
 import { type Fleet, readHubRootFile, readToken } from './harness/fleet.ts';
-import { bearerOf, createRawHost, enrolRawHost, type RawHost, random } from './harness/raw-host.ts';
+import { bearerOf, createRawHost, enrolRawHost, type RawHost, random, randomMaster } from './harness/raw-host.ts';
 import { createRecorder } from './harness/recorder.ts';
 import { formsOf, type KnownSecret, scanForSecrets } from './harness/secret-scan.ts';
 import { useFleet } from './harness/use-fleet.ts';
 
-const planted = random(48);
+const planted = randomMaster();
 const fleet = useFleet({ master: planted, hubFlags: ['--beat', '200ms', '--first-use-min-age', '1ms'] });
 const hosts = ['raw-1', 'raw-2', 'agent-1', 'old-1', 'old-2', 'invited'];
 const lives = [1, 2, 3, 4];

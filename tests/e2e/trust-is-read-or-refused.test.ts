@@ -6,10 +6,10 @@ import type { HostRow, ReadinessAnswer } from '@rollcall/wire';
 import { describe, expect, it } from 'vitest';
 import { exchange } from './harness/exchange.ts';
 import { readHubRootFile, readToken } from './harness/fleet.ts';
-import { bearerOf, createRawHost, enrolRawHost, random } from './harness/raw-host.ts';
+import { bearerOf, createRawHost, enrolRawHost, random, randomMaster } from './harness/raw-host.ts';
 import { useFleet } from './harness/use-fleet.ts';
 
-const fleet = useFleet({ master: random(48) });
+const fleet = useFleet({ master: randomMaster() });
 const readiness = () => fleet().ask<ReadinessAnswer>('GET', '/v1/readiness');
 const readyz = async () =>
   (await exchange({ port: fleet().port }, { method: 'GET', path: '/readyz' }, fleet().recorder)).status;

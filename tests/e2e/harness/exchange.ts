@@ -55,7 +55,7 @@ function talk(address: Address, request: Buffer): Promise<Buffer> {
     socket.once('port' in address ? 'secureConnect' : 'connect', () => socket.write(request));
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     // A server that refuses a body it has not read may reset after its answer.
-    socket.once('error', (error) => (chunks.length > 0 ? resolve(Buffer.concat(chunks)) : reject(error)));
+    socket.once('error', (error: Error) => (chunks.length > 0 ? resolve(Buffer.concat(chunks)) : reject(error)));
     socket.once('close', () => resolve(Buffer.concat(chunks)));
   });
 }

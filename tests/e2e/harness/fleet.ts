@@ -169,10 +169,15 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     },
   };
 
-  const made = await run(['hub', 'init', '--dir', hubDir, '--listen', `127.0.0.1:${port}`, '--json']);
-  if (made.code !== 0) throw new Error(`hub init: ${made.stderr}`);
-  await fleet.startHub();
-  if (master !== null) await makeMaster(fleet, master);
+  try {
+    const made = await run(['hub', 'init', '--dir', hubDir, '--listen', `127.0.0.1:${port}`, '--json']);
+    if (made.code !== 0) throw new Error(`hub init: ${made.stderr}`);
+    await fleet.startHub();
+    if (master !== null) await makeMaster(fleet, master);
+  } catch (error) {
+    await fleet.close();
+    throw error;
+  }
   return fleet;
 }
 

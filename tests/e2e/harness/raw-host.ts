@@ -19,6 +19,9 @@ import { type Fleet, readToken } from './fleet.ts';
 
 export const random = (n: number): Uint8Array => Uint8Array.from(randomBytes(n));
 
+/** A fleet's own master. White space at the end of its file would be trimmed, so it ends in none. */
+export const randomMaster = (): Uint8Array => Uint8Array.from([...random(47), 0x2a]);
+
 export interface BeatOptions {
   /** The bearer to present; what the host holds, by default. */
   readonly bearer?: string;

@@ -30,7 +30,7 @@ vi.mock('fastify', async (original) => {
 });
 
 const dir = mkdtempSync(join(tmpdir(), 'rc-routes-'));
-let hub: RunningHub;
+let hub: RunningHub | undefined;
 
 beforeAll(async () => {
   await initHub({ dir: join(dir, 'hub'), listen: '127.0.0.1:0' });
@@ -38,7 +38,7 @@ beforeAll(async () => {
   hub = await startHub({ ...at, logLevel: 'silent' });
 });
 afterAll(async () => {
-  await hub.stop();
+  await hub?.stop();
   rmSync(dir, { recursive: true });
 });
 
