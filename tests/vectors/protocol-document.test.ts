@@ -5,6 +5,7 @@
  */
 import { createHash, createHmac, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { limits } from '@rollcall/core/limits';
 import { openBase } from '@rollcall/core/seal';
 import { describe, expect, it } from 'vitest';
 
@@ -34,6 +35,35 @@ describe('docs/PROTOCOL.md', () => {
       'delivery_unopenable',
       'delivery_contradicts',
     ]);
+  });
+});
+
+describe('a limit', () => {
+  const kib = (bytes: number): string => `${bytes / 1_024} KiB`;
+  const s = (ms: number): string => `${ms / 1_000} s`;
+
+  it.each([
+    ['all headers of a request', kib(limits.headerBytes)],
+    ['body of a heartbeat, of an enrolment', kib(limits.heartbeatBodyBytes)],
+    ['body of a heartbeat, of an enrolment', kib(limits.enrolBodyBytes)],
+    ['answer', `refuse above ${limits.responseMaxBytes / 1_048_576} MiB`],
+    ['`ct` of an envelope', kib(limits.envelopeMaxBytes)],
+    ['JSON under a statement\u0027s signature', kib(limits.statementMaxBytes)],
+    ['headers must be there within', s(limits.headersTimeoutMs)],
+    ['the request must be there within', s(limits.requestTimeoutMs)],
+    ['kept connection, silent', `${s(limits.keepAliveMs)} at the hub`],
+    ['connecting, answer: give up after', `${s(limits.connectTimeoutMs)}, and ${s(limits.answerTimeoutMs)} more`],
+    ['heartbeats of one instance', `${limits.beatsPerSecond} a second, ${limits.beatsBurst} at once`],
+    ['new instances of one host', `one in ${s(limits.newInstanceEveryMs)}, ${limits.beatInstancesPerHost} at once`],
+    ['enrolments of one host from one network', `one a second, ${limits.enrolsPerHostBurst} at once`],
+    ['`nextBeatMs`, taken as', `${limits.beatMinMs} ms to ${s(limits.beatMaxMs)}`],
+    ['token text', `${limits.tokenTextMaxCharacters.toLocaleString('en-US')} characters`],
+    ['versions in an assignment', `${limits.acceptedVersions}`],
+    ['`refused` in a beat', `${limits.refusalsPerBeat}`],
+    ['nesting of JSON', `${limits.jsonMaxDepth}`],
+    ['id of a challenge', `${limits.challengeIdMaxBytes.toLocaleString('en-US')} bytes`],
+  ])('is the one of the table of limits: %s, %s', (what, limit) => {
+    expect(page.split('\n')).toContain(`| ${what} | ${limit} |`);
   });
 });
 
