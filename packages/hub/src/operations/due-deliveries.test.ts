@@ -52,9 +52,9 @@ describe('what is due', () => {
   it('is nothing for a host that is not active', async () => {
     const host = await enrolNew(hub, 'agent-7');
     await rotate();
-    expect(dueDeliveries(hub, entryOf('agent-7'))).toHaveLength(1);
+    expect(dueDeliveries(hub, entryOf('agent-7'), undefined)).toHaveLength(1);
     await suspendHost(hub, host.id, operator);
-    expect(dueDeliveries(hub, entryOf('agent-7'))).toEqual([]);
+    expect(dueDeliveries(hub, entryOf('agent-7'), undefined)).toEqual([]);
   });
 
   it('is nothing for a host without a pin: there is no other way than sealed (I3)', async () => {
@@ -62,7 +62,7 @@ describe('what is due', () => {
     await addExisting(hub, 'existing');
     for (const id of ['invited', 'existing']) {
       expect(entryOf(id)).toMatchObject({ ackedStep: 0, wantedStep: 1 });
-      expect(dueDeliveries(hub, entryOf(id))).toEqual([]);
+      expect(dueDeliveries(hub, entryOf(id), undefined)).toEqual([]);
     }
   });
 

@@ -4,20 +4,29 @@ import { RollcallError } from '@rollcall/core/errors';
 import { deriveHostKeys, SecretBytes } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { type Assignment, type Envelope, parseWrapPublicKey, sealDelivery } from '@rollcall/core/seal';
+import type { HeartbeatBody } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER, toMasterGeneration } from '../live-generations.ts';
 import type { RollEntry } from '../roll.ts';
 
 const NONE: readonly Envelope[] = [];
 
-/** Sealed to the pin of exactly this host, or nothing (I3). Sealed again at most once a minute. */
+/** Where the host says that it stands with a secret. */
+export type Held = HeartbeatBody['held'][string] | undefined;
+
+/**
+ * Sealed to the pin of exactly this host, or nothing (I3). Sealed again at most once a minute. What was proven is due again for
+ * a host that says it does not hold it: its disk was restored, or a thief of the master had proven it in its name.
+ */
 export function dueDeliveries(
   hub: Pick<Hub, 'clock' | 'generations' | 'hubKey' | 'random'>,
   entry: RollEntry,
+  held: Held,
 ): readonly Envelope[] {
   if (entry.pinState === 'unreadable') throw new RollcallError('unavailable', { because: 'pin_unreadable' });
   if (!entry.isAssignmentReadable) throw new RollcallError('unavailable', { because: 'assignment_unreadable' });
-  if (entry.status !== 'active' || entry.pinState !== 'pinned' || entry.ackedStep >= entry.wantedStep) return NONE;
+  if (entry.status !== 'active' || entry.pinState !== 'pinned') return NONE;
+  if (entry.ackedStep >= entry.wantedStep && isHeld(entry, held)) return NONE;
   const now = hub.clock.monotonic();
   const ready = entry.envelope;
   if (
@@ -34,6 +43,11 @@ export function dueDeliveries(
   const { life, wantedEpoch: epoch, wantedStep: step, pinFingerprint: recipient } = entry;
   entry.envelope = { life, epoch, step, recipient, sealedAt: now, sealed };
   return [sealed];
+}
+
+function isHeld({ wantedEpoch, wantedStep }: RollEntry, held: Held): boolean {
+  if (held === undefined) return false;
+  return held.epoch > wantedEpoch || (held.epoch === wantedEpoch && held.step >= wantedStep);
 }
 
 function sealFor(hub: Pick<Hub, 'generations' | 'hubKey' | 'random'>, entry: RollEntry): Envelope {

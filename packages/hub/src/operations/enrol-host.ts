@@ -31,7 +31,7 @@ export async function enrolHost(hub: Hub, body: EnrolBody, from: string): Promis
   return {
     trustDomain: hub.identity.trustDomain,
     bundle: hub.identity.bundle,
-    deliveries: [...dueDeliveries(hub, entry)],
+    deliveries: [...dueDeliveries(hub, entry, undefined)],
   };
 }
 

@@ -3,7 +3,7 @@
  * answer promises (a pin taken, a step proven) is durable before the answer leaves.
  */
 import { errorTable, RollcallError } from '@rollcall/core/errors';
-import { isFresh, nextBeatMs, noteInstance } from '@rollcall/core/liveness';
+import { type InstanceNote, isFresh, nextBeatMs, noteInstance } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
 import type { HubTime } from '@rollcall/core/rotation';
 import type { HeartbeatBody } from '@rollcall/wire';
@@ -32,25 +32,23 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   const time = hub.clock.read();
   if (who.life !== entry.life) {
     hub.counts.add('instances', 'former_life');
-    return answer(hub, entry, standingPin(entry), time);
+    return answer(hub, beat, standingPin(entry), time);
   }
 
-  const isNowFresh = isFresh(entry.seenMonotonic, entry.intervalMs, time.monotonicMs);
-  const note = noteInstance(entry.instances, body.instance, body.seq, isNowFresh);
-  entry.instances = note.state;
+  const note = noteSpeaker(beat, time);
   if (note.kind !== 'rising') hub.counts.add('instances', note.kind);
   // A replay is answered as usual, and changes nothing (design 3, Clones and replays).
-  if (note.kind === 'replay') return answer(hub, entry, standingPin(entry), time);
+  if (note.kind === 'replay') return answer(hub, beat, standingPin(entry), time);
   if (note.kind === 'clone') await recordClone(hub, beat);
 
   // What was proven and published counts from whichever instance it came: else a thief who beats beside the true host
   // could keep it from proving anything. What describes the host follows one instance, so that it does not flap.
   const pin = publishAgain(beat, time) ?? (await publishWrapKey(hub, entry, { host: entry.id, body, from: beat.from }));
   // Its key may have been the one that an operator approved, or waited for him: then this was a beat of the former life.
-  if (who.life !== entry.life) return answer(hub, entry, pin, time);
+  if (who.life !== entry.life) return answer(hub, beat, pin, time);
   await prove(hub, beat, time);
   if (note.moves) noteLiveness(hub, beat, time);
-  return answer(hub, entry, pin, time);
+  return answer(hub, beat, pin, time);
 }
 
 /**
@@ -64,6 +62,24 @@ function assertStillLetIn(hub: Hub, { entry, life, version }: AuthenticatedHost)
   if (!isOnRoll || !(isPresent || isFormer) || !hub.generations.isLive(version)) {
     throw new RollcallError('unauthenticated');
   }
+}
+
+/** Whether this beat speaks for the host: what describes the host follows one instance. */
+function noteSpeaker(
+  { who: { entry, version }, body }: Beat,
+  time: HubTime,
+): { readonly kind: InstanceNote['kind'] | 'behind'; readonly moves: boolean } {
+  // One beat with the old master must not become the newest instance of a host that has left that master behind.
+  if (isBehind(entry, version)) return { kind: 'behind', moves: false };
+  const isNowFresh = isFresh(entry.seenMonotonic, entry.intervalMs, time.monotonicMs);
+  const note = noteInstance(entry.instances, body.instance, body.seq, isNowFresh);
+  entry.instances = note.state;
+  return note;
+}
+
+/** Authenticated with an older generation than the one that the host has proven. */
+function isBehind({ provenVersion }: RollEntry, version: number): boolean {
+  return provenVersion !== null && version < provenVersion;
 }
 
 /** What was published before is answered as before, from memory; `undefined` when this is something new. */
@@ -99,7 +115,7 @@ async function prove(hub: Hub, { who, body, from }: Beat, time: HubTime): Promis
   if (current !== undefined && version < current) {
     hub.oldHits.note(version, { host: entry.id, address: from, atMs: time.nowMs });
   }
-  if (entry.provenVersion !== null && version < entry.provenVersion) entry.presentingOldAt = time.monotonicMs;
+  if (isBehind(entry, version)) entry.presentedOld = { version, monotonicMs: time.monotonicMs };
 }
 
 function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void {
@@ -132,8 +148,8 @@ function standingPin(entry: RollEntry): PinAnswer {
 }
 
 /** Put together as text: the statements are the same for every host, signed and written once a minute. */
-function answer(hub: Hub, entry: RollEntry, pin: PinAnswer, time: HubTime): string {
+function answer(hub: Hub, { who: { entry }, body }: Beat, pin: PinAnswer, time: HubTime): string {
   const beatMs = nextBeatMs(hub.settings.beatMs, hub.random);
-  const rest = JSON.stringify({ pin, deliveries: dueDeliveries(hub, entry) }).slice(1, -1);
+  const rest = JSON.stringify({ pin, deliveries: dueDeliveries(hub, entry, body.held[MASTER]) }).slice(1, -1);
   return `{"time":"${new Date(time.nowMs).toISOString()}","nextBeatMs":${beatMs},${rest},"statements":${hub.statements()}}`;
 }

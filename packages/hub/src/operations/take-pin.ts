@@ -18,7 +18,8 @@ export async function takePin(
   const now = hub.clock.now();
   const after: HostRecord = {
     ...host,
-    status: 'active',
+    // Whoever enrols is let in; an operator's word about a key says nothing about a host that he suspended.
+    status: taken.anchor === 'enrolment' ? 'active' : host.status,
     life: taken.raisesLife ? host.life + 1 : host.life,
     // Only an operator's word leaves the former life a way to fetch what is sealed to the new pin (design 3, Life).
     former_life_until: taken.raisesLife && taken.anchor === 'operator' ? now + limits.formerLifeMs : null,
