@@ -69,13 +69,14 @@ function readSections(text: string): readonly Section[] {
     });
 }
 
+/** An item may go on over several lines. */
 function readList(text: string, are: Named['are']): readonly Named[] {
   return text
-    .split('\n')
-    .filter((line) => line.startsWith('- '))
-    .map((line) => {
-      const [, file = '', rest = ''] = /^- `([^`]+)`: (.+)$/.exec(line) ?? [];
-      if (file === '') throw new Error(`names nothing: ${line}`);
+    .split(/^- /m)
+    .slice(1)
+    .map((item) => {
+      const [, file = '', rest = ''] = /^`([^`]+)`: (.+)/.exec(item.replaceAll(/\s+/g, ' ')) ?? [];
+      if (file === '') throw new Error(`names nothing: ${item}`);
       const quoted = [...rest.matchAll(/`([^`]+)`|"([^"]+)"/g)].map(([, name, title]) => name ?? title ?? '');
       return { file, names: quoted, are };
     });
