@@ -61,7 +61,7 @@ describe('the roll in memory', () => {
     expect(entry()).toMatchObject({ version: 1, pinSeenAt: START_MS });
     expect(entry().pendingBeats.size).toBe(1);
     await host.enrol(hub, (await reenrolHost(hub, 'agent-7', undefined, operator)).token ?? '');
-    expect(entry()).toMatchObject({ life: 2, version: null, pinSeenAt: null, presentingOldAt: null });
+    expect(entry()).toMatchObject({ life: 2, version: null, pinSeenAt: null, presentedOld: null });
     expect(entry().pendingBeats.size).toBe(0);
     expect(entry().instances.current).toBeNull();
   });

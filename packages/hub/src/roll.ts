@@ -55,6 +55,8 @@ export interface RollEntry {
   /** Fingerprint of the key in its last beat; `null` when there was no usable one. */
   publishing: string | null;
   unusableKey: boolean;
+  /** When it last sent no usable key, whatever it sent since: an old agent, beside which somebody else may publish one. */
+  withoutKeyAt: number | null;
   /** When and from where the pinned key itself was published last. */
   pinSeenAt: number | null;
   pinSeenMonotonic: number | null;
@@ -63,8 +65,8 @@ export interface RollEntry {
   publication: { readonly text: string; readonly answer: PinAnswer } | null;
   /** Beats with keys that wait for a decision, by fingerprint; no more of them than pending changes are kept. */
   pendingBeats: Map<string, { beats: number; lastSeenAt: number; address: string }>;
-  /** Monotonic: when it last authenticated with an older generation than the one that it has proven. */
-  presentingOldAt: number | null;
+  /** When it last authenticated with an older generation than the one that it has proven, and with which. */
+  presentedOld: { readonly version: number; readonly monotonicMs: number } | null;
   cloneAlertedAt: number | null;
   tokenReuseAlertedAt: number | null;
   refused: readonly { readonly secret: string; readonly reason: string }[];
@@ -205,12 +207,13 @@ function createEntry(id: string): RollEntry {
     skewMs: null,
     publishing: null,
     unusableKey: false,
+    withoutKeyAt: null,
     pinSeenAt: null,
     pinSeenMonotonic: null,
     pinSeenFrom: null,
     publication: null,
     pendingBeats: new Map(),
-    presentingOldAt: null,
+    presentedOld: null,
     cloneAlertedAt: null,
     tokenReuseAlertedAt: null,
     refused: [],
@@ -248,13 +251,14 @@ function applyTrust(
 /** What was seen of a former life says nothing about this one. */
 function forgetFormerLife(entry: RollEntry): void {
   entry.version = null;
-  entry.presentingOldAt = null;
+  entry.presentedOld = null;
   entry.instances = noInstances;
   entry.pinSeenAt = null;
   entry.pinSeenMonotonic = null;
   entry.pinSeenFrom = null;
   entry.pendingBeats.clear();
   entry.unusableKey = false;
+  entry.withoutKeyAt = null;
   entry.refused = [];
 }
 

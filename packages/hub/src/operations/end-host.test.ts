@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createWrapKey, enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
 import { auditOf, codeOf, createTestHub, operator, type TestHub } from '../hub.fixture.ts';
+import { listUndestroyed } from '../store/generations.ts';
 import { findPin, listObserved, listPendings } from '../store/pins.ts';
 import { findRunning } from '../store/rotations.ts';
 import { reenrolHost } from './add-host.ts';
@@ -17,7 +18,8 @@ beforeEach(async () => {
   await enrolNew(hub, 'agent-8');
 });
 
-const onRoll = async () => (await observeRoll(hub, hub.db, null)).map(({ id }) => id);
+const onRoll = async () =>
+  (await observeRoll(hub, hub.db, null, await listUndestroyed(hub.db, hub.vault, 'master'))).map(({ id }) => id);
 
 describe.each<[string, (of: TestHub) => Promise<unknown>]>([
   ['evicted', (of) => evictHost(of, 'agent-7', false, operator)],

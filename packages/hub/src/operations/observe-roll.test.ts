@@ -18,9 +18,10 @@ beforeEach(async () => {
   active = await enrolNew(hub, 'active');
 });
 
-const observe = async () => new Map((await observeRoll(hub, hub.db, null)).map((host) => [host.id, host]));
-const sweep = async () =>
-  sweepRoll(await observeRoll(hub, hub.db, null), await listUndestroyed(hub.db, hub.vault, 'master'), hub.clock.now());
+const generations = () => listUndestroyed(hub.db, hub.vault, 'master');
+const observeAll = async () => observeRoll(hub, hub.db, null, await generations());
+const observe = async () => new Map((await observeAll()).map((host) => [host.id, host]));
+const sweep = async () => sweepRoll(await observeAll(), await generations(), hub.clock.now());
 
 describe('the pass over the roll', () => {
   it('examines every row that the registry query returns, whatever its state, and whether it can be read', async () => {
@@ -33,7 +34,7 @@ describe('the pass over the roll', () => {
     hub.tamper(`update hosts set status = 'evicted' where id = 'damaged'`);
     const rows = (await listRoll(hub.db, hub.vault)).map(({ id }) => id);
     expect(rows).toEqual(['active', 'damaged', 'evicted', 'invited', 'silent', 'suspended', 'unpinned']);
-    expect((await observeRoll(hub, hub.db, null)).map(({ id }) => id)).toEqual(rows);
+    expect((await observeAll()).map(({ id }) => id)).toEqual(rows);
     expect((await observeFirstUse(hub, hub.db)).map(({ id }) => id)).toEqual(rows);
     expect((await sweep()).examined).toBe(rows.length);
   });
@@ -107,5 +108,26 @@ describe('the pass over the roll', () => {
     await hub.wall.advance(1);
     expect((await observe()).get('active')?.presentingOld).toBe(false);
     expect(hub.oldHits.read(1)).toMatchObject({ count: 1, sources: [{ host: 'active', address: '192.0.2.1' }] });
+  });
+
+  it('lets no beat with the old generation speak for a host that has left it behind', async () => {
+    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });
+    const before = hub.roll.get('active');
+    const { instances, lastSeenAt } = { ...before };
+    await hub.wall.advance(1_000);
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 1) });
+    expect(hub.roll.get('active')).toMatchObject({ instances, lastSeenAt });
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });
+    expect(hub.roll.get('active')?.lastSeenAt).toBe((lastSeenAt ?? 0) + 1_000);
+  });
+
+  it('holds no beat of a generation that is gone against the next rotation', async () => {
+    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 1) });
+    expect((await observe()).get('active')?.presentingOld).toBe(true);
+    await startRotation(hub, { reason: 'planned', leave: ['active'], narrowByMs: null }, operator);
+    expect((await observe()).get('active')?.presentingOld).toBe(false);
   });
 });

@@ -4,7 +4,7 @@
  */
 import { isFresh, staleAfterMs } from '@rollcall/core/liveness';
 import type { FirstUseHost } from '@rollcall/core/pins';
-import type { RollHost, Rotation } from '@rollcall/core/rotation';
+import { previousGeneration, type RollHost, type Rotation } from '@rollcall/core/rotation';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import type { RollEntry } from '../roll.ts';
@@ -29,13 +29,14 @@ export async function observeRoll(
   hub: Source,
   db: Db,
   rotation: Rotation | null,
-  generations: readonly LiveRecord[] = [],
+  generations: readonly LiveRecord[],
 ): Promise<RollHost[]> {
   const pendings = await listPendings(db, hub.vault);
+  const previous = previousGeneration(generations)?.version;
   const now = hub.clock.monotonic();
   return (await joinRoll(hub, db)).map((row) => ({
     ...stateOf(row),
-    ...seenOf(row.entry, now),
+    ...seenOf(row.entry, now, previous),
     pendingPins: pendings.filter((pending) => isAbout(pending, row)).length,
     holdsMaster: row.host.status !== 'unreadable' && knowsLiveMaster(row.host, generations, hub.clock.now()),
     switched: rotation !== null && readable(row.assignment)?.present === rotation.to,
@@ -60,6 +61,7 @@ export async function observeFirstUse(hub: Source, db: Db): Promise<FirstUseHost
       keys: observed
         .filter((key) => key.host === id)
         .map((key) => ({ fingerprint: key.fingerprint, firstSeenAtMs: key.first_seen_at })),
+      withoutKeyAtMs: row.entry?.withoutKeyAt ?? null,
       address: row.entry?.address ?? null,
     };
   });
@@ -91,15 +93,21 @@ function stateOf({ host, pin }: Row): Pick<RollHost, 'id' | 'status' | 'pin' | '
 function seenOf(
   entry: RollEntry | undefined,
   now: number,
+  previous?: number,
 ): Pick<RollHost, 'fresh' | 'lastSeenAtMs' | 'unusableKey' | 'presentingOld'> {
   if (entry === undefined) return { fresh: false, lastSeenAtMs: null, unusableKey: false, presentingOld: false };
   return {
     fresh: isFresh(entry.seenMonotonic, entry.intervalMs, now),
     lastSeenAtMs: entry.lastSeenAt,
     unusableKey: entry.unusableKey,
-    // For as long as a silent host counts as there, so does one that went back.
-    presentingOld: entry.presentingOldAt !== null && now - entry.presentingOldAt <= staleAfterMs(entry.intervalMs),
+    presentingOld: isPresentingOld(entry, previous, now),
   };
+}
+
+/** For as long as a silent host counts as there, so does one that went back, to the version that would be retired. */
+function isPresentingOld({ presentedOld, intervalMs }: RollEntry, previous: number | undefined, now: number): boolean {
+  if (presentedOld === null || presentedOld.version !== previous) return false;
+  return now - presentedOld.monotonicMs <= staleAfterMs(intervalMs);
 }
 
 function isAbout(pending: { host: string; pinned: string }, row: Row): boolean {
