@@ -16,6 +16,7 @@ const ready: FirstUseHost = {
   fresh: true,
   publishing: A,
   keys: [{ fingerprint: A, firstSeenAtMs: now - day }],
+  withoutKeyAtMs: null,
   address: '192.0.2.1',
 };
 
@@ -34,6 +35,13 @@ const cases: readonly Case[] = [
   ['has fallen silent', { ...ready, fresh: false }, 'stale'],
   ['publishes nothing', { ...ready, publishing: null, keys: [] }, 'agent_too_old'],
   ['published once and stopped', { ...ready, publishing: null }, 'agent_too_old'],
+  ['published none before its key', { ...ready, withoutKeyAtMs: now - day - 1 }, 'eligible'],
+  ['published none since: two agents in its name', { ...ready, withoutKeyAtMs: now - day + 1 }, 'agent_too_old'],
+  [
+    'published none since, and nothing but its key for a day now',
+    { ...ready, keys: [{ fingerprint: A, firstSeenAtMs: 0 }], withoutKeyAtMs: now - day },
+    'eligible',
+  ],
   ['showed two keys', { ...ready, keys: [...ready.keys, { fingerprint: B, firstSeenAtMs: 0 }] }, 'two_keys'],
   [
     'showed its key for less than a day',
@@ -65,8 +73,10 @@ describe('exposure', () => {
     }
     const exposure = measureExposure(query(), policy, now);
     expect([rows, exposure.examined]).toEqual([cases.length, cases.length]);
-    expect(exposure.exposed).toHaveLength(10);
-    expect(exposure.eligible).toEqual([{ id: 'agent-0', fingerprint: A }]);
+    const those = (wanted: string) => cases.filter(([, , why]) => why === wanted).length;
+    expect(exposure.exposed).toHaveLength(cases.length - those('eligible') - those('neither'));
+    expect(exposure.eligible).toHaveLength(those('eligible'));
+    expect(exposure.eligible[0]).toEqual({ id: 'agent-0', fingerprint: A });
   });
 
   it('shows what a person compares', () => {

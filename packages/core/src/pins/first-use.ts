@@ -16,6 +16,8 @@ export interface FirstUseHost {
   readonly publishing: Fingerprint | null;
   /** Every usable key that was seen from it, `publishing` included. */
   readonly keys: readonly ObservedKey[];
+  /** When it last sent an authenticated heartbeat without a usable key; `null`: not that anybody knows. */
+  readonly withoutKeyAtMs: number | null;
   /** Where its last authenticated heartbeat came from. */
   readonly address: string | null;
 }
@@ -125,6 +127,9 @@ function whyExposed(
   if (!host.fresh) return 'stale';
   if (host.keys.length > 1) return 'two_keys';
   if (key === undefined) return 'agent_too_old';
+  // An agent that is too old to publish a key, and somebody else who publishes one in its name.
+  const withoutKeyAtMs = host.withoutKeyAtMs ?? Number.NEGATIVE_INFINITY;
+  if (withoutKeyAtMs > key.firstSeenAtMs && !(nowMs - withoutKeyAtMs >= policy.minAgeMs)) return 'agent_too_old';
   // Written so that an unreadable time (NaN) is too new, not old enough (I7).
   return nowMs - key.firstSeenAtMs >= policy.minAgeMs ? null : 'too_new';
 }

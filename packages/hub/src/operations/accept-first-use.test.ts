@@ -81,6 +81,23 @@ describe('first use', () => {
     }
   });
 
+  it('takes no key of a thief who publishes one beside an agent that is too old to have one', async () => {
+    const old = await addExisting(hub, 'old');
+    const bearer = thiefBearer(hub, 'old', 1, 1);
+    const thief = { bearer, key: createWrapKey(), body: { instance: 'dGhpZWYtaW5zdGFuY2UtMQ' } };
+    const itself = { bearer, body: { wrapKey: undefined } } as unknown as Parameters<typeof old.beat>[1];
+    await old.beat(hub, thief);
+    await hub.wall.advance(DAY_MS);
+    await old.beat(hub, itself);
+    await old.beat(hub, thief);
+    expect((await showExposure(hub)).hosts).toMatchObject([{ id: 'old', why: 'agent_too_old' }]);
+    expect(await codeOf(turnOn(1))).toBe('nothing_eligible');
+    // The control: nobody but who publishes it for a day.
+    await hub.wall.advance(DAY_MS);
+    await old.beat(hub, thief);
+    expect((await turnOn(0)).accepted).toMatchObject([{ id: 'old' }]);
+  });
+
   it('ends at its time, and when it is turned off', async () => {
     const { good, better } = await createFleet();
     await turnOn(7, 2_000);

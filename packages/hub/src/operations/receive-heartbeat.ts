@@ -46,6 +46,7 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   const pin = publishAgain(beat, time) ?? (await publishWrapKey(hub, entry, { host: entry.id, body, from: beat.from }));
   // Its key may have been the one that an operator approved, or waited for him: then this was a beat of the former life.
   if (who.life !== entry.life) return answer(hub, beat, pin, time);
+  if (entry.publishing === null) entry.withoutKeyAt = time.nowMs;
   await prove(hub, beat, time);
   if (note.moves) noteLiveness(hub, beat, time);
   return answer(hub, beat, pin, time);
