@@ -23,6 +23,10 @@ export default defineConfig({
           fileParallelism: false,
         },
       },
+      {
+        extends: true,
+        test: { name: 'sim', include: ['tests/sim/**/*.test.ts'], testTimeout: 900_000, fileParallelism: false },
+      },
     ],
   },
 });

@@ -1,0 +1,79 @@
+/** After faults have stopped: who must come along, by when, and what it is to have come along. */
+import { limits } from '@rollcall/core/limits';
+import { Violation } from './engine/scheduler.ts';
+import type { AgentMachine } from './machines/agent-machine.ts';
+import type { GenerationRow } from './machines/store-snapshot.ts';
+import type { World } from './world.ts';
+
+/** Waves that a rotation may still have before it: a canary, everyone, narrowing. */
+const WAVES = 3;
+
+/** The backoff cap plus three intervals for each wave; and what is under way must first be given up, or its window end. */
+export function boundMs(world: World): number {
+  const { beatMs, hubTimerLateMs, latencyMs, slowMs } = world.knobs;
+  const intervalMs = beatMs * 1.1 + limits.firstBeatSpreadMs + 2 * hubTimerLateMs + 8 * latencyMs + 8 * slowMs;
+  return limits.backoffMaxMs + limits.otherBearerMs + limits.answerTimeoutMs + 3 * WAVES * intervalMs;
+}
+
+/** The hosts that have a way: their own machine holds the pinned key and a bearer that stays live, or a token that is. */
+export function expectedToConverge(world: World): readonly AgentMachine[] {
+  return [...world.agents.values()].filter((machine) => machine.name === machine.host && hasAWay(world, machine));
+}
+
+function hasAWay(world: World, machine: AgentMachine): boolean {
+  const { snapshot } = world;
+  const row = snapshot.hosts.get(machine.host);
+  const durable = readDurable(machine);
+  if (row?.status !== 'active' || durable === undefined || world.ledger.tainted.has(machine.host)) return false;
+  if (snapshot.pins.get(machine.host) !== durable.fingerprint) return false;
+  const hubNowMs = world.hub.hub?.clock.now() ?? 0;
+  return durable.held.some(
+    ({ version, life }) =>
+      life === row.life && staysLive(snapshot.generations.get(version), hubNowMs + 2 * boundMs(world)),
+  );
+}
+
+function staysLive(generation: GenerationRow | undefined, untilMs: number): boolean {
+  if (generation?.state === 'current') return true;
+  return generation?.state === 'previous' && (generation.verify_until ?? 0) > untilMs;
+}
+
+export function isConverged(world: World, expected: readonly AgentMachine[]): boolean {
+  return expected.every((machine) => whatIsMissing(world, machine) === undefined);
+}
+
+export function assertConverged(world: World, expected: readonly AgentMachine[]): void {
+  for (const machine of expected) {
+    const missing = whatIsMissing(world, machine);
+    if (missing !== undefined) throw new Violation('liveness', `${machine.name} ${missing}`);
+  }
+  if (expected.length > 0) world.sometimes.note('a fleet converged');
+}
+
+function whatIsMissing({ snapshot }: World, machine: AgentMachine): string | undefined {
+  const row = snapshot.hosts.get(machine.host);
+  const wanted = snapshot.assignments.get(machine.host);
+  const held = machine.state?.durable.assignments.get('master');
+  if (!machine.isUp) return `does not run: ${machine.ended}`;
+  if (row === undefined || wanted === undefined) return 'is not in the store any more';
+  if (held?.step !== wanted.step) return `holds step ${held?.step} where ${wanted.step} is wanted`;
+  if (wanted.acked_step !== wanted.step) return `has not proven step ${wanted.step}`;
+  const current = [...snapshot.generations.values()].find(({ state }) => state === 'current')?.version;
+  if (row.proven_version !== current && wanted.present === current) return `has not proven version ${current}`;
+  return undefined;
+}
+
+interface HeldOnDisk {
+  readonly fingerprint: string;
+  readonly held: readonly { readonly version: number; readonly life: number }[];
+}
+
+/** Of the running agent, or nothing: one that cannot start is left behind, by name. */
+function readDurable(machine: AgentMachine): HeldOnDisk | undefined {
+  const durable = machine.state?.durable;
+  const key = durable?.wrapKeys[0];
+  if (durable === undefined || key === undefined) return undefined;
+  const accept = durable.assignments.get('master')?.accept ?? [];
+  const held = accept.map(({ version, value }) => ({ version, life: 'life' in value ? value.life : 0 }));
+  return { fingerprint: key.public.fingerprint, held };
+}

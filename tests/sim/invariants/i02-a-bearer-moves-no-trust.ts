@@ -1,0 +1,61 @@
+/** I2: a pin is made or replaced by a proven enrolment, an operator's word, or an accepted first use; never by a bearer alone. */
+import { decodeBase64url, equalBytes } from '@rollcall/core/bytes';
+import { enrolmentKey, enrolmentProof, parseEnrolmentToken } from '@rollcall/core/keys';
+import { parseWrapPublicKey } from '@rollcall/core/seal';
+import type { EnrolBody } from '@rollcall/wire';
+import { type Request, readJson } from '../machines/exchange.ts';
+import type { StoreSnapshot } from '../machines/store-snapshot.ts';
+import type { World } from '../world.ts';
+import { assertThat, type Check } from './invariant.ts';
+
+/** Kept apart from the product: which keys came with the proof of a token that an operator gave out. */
+const noteEnrolments: Check = {
+  onHandling: ({ ledger }, { request }) => {
+    const fingerprint = request.path === '/v1/enrol' ? provenKey(ledger, request) : undefined;
+    if (fingerprint !== undefined) ledger.enrolments.add(fingerprint);
+  },
+};
+
+const pinsAreGrounded: Check = {
+  onCommit: ({ ledger }, before, after) => {
+    for (const [host, fingerprint] of after.pins) {
+      if (before.pins.get(host) === fingerprint) continue;
+      const key = `${host} ${fingerprint}`;
+      const isEnrolled = ledger.enrolments.has(key) && spendsAToken(before, after, host);
+      const isGrounded = isEnrolled || ledger.approvals.has(key) || ledger.firstUses.has(key);
+      assertThat(isGrounded, 'I2', () => `the pin of ${host} became ${fingerprint.slice(0, 12)} on a bearer alone`);
+    }
+  },
+};
+
+/** An invited host has nothing but its enrolment proof; whoever holds the master is not let in as it. */
+const nobodyIsAnInvitedHost: Check = {
+  onAnswered: (world, { request, host, before }, { status }) => {
+    if (status !== 200 || request.path !== '/v1/heartbeat' || host === undefined) return;
+    const isLetIn = [before, world.snapshot].some(({ hosts }) => hosts.get(host)?.status === 'active');
+    assertThat(isLetIn, 'I2', () => `${host} was let in, though it is ${before.hosts.get(host)?.status}`);
+  },
+};
+
+/** `host fingerprint`, when the proof is that of a token which was given out for this host. */
+function provenKey(ledger: World['ledger'], request: Request): string | undefined {
+  const { host, wrapKey, instance, proof } = readJson(request.body) as EnrolBody;
+  const bytes = (text: string) => decodeBase64url(text) ?? new Uint8Array();
+  const claim = { host, wrapPublic: bytes(wrapKey.public), instance: bytes(instance) };
+  const isProven = ledger.tokens.some(
+    (token) =>
+      token.host === host &&
+      equalBytes(enrolmentProof(enrolmentKey(parseEnrolmentToken(token.text).secret), claim), bytes(proof)),
+  );
+  if (!isProven) return undefined;
+  return `${host} ${parseWrapPublicKey({ suite: 'x25519', public: claim.wrapPublic }).fingerprint}`;
+}
+
+/** One token, one pin. */
+function spendsAToken(before: StoreSnapshot, after: StoreSnapshot, host: string): boolean {
+  return [...after.tokens.values()].some(
+    (token) => token.host === host && token.state === 'used' && before.tokens.get(token.id)?.state === 'live',
+  );
+}
+
+export const aBearerMovesNoTrust: readonly Check[] = [noteEnrolments, pinsAreGrounded, nobodyIsAnInvitedHost];

@@ -1,0 +1,94 @@
+/** What the simulator knows by itself about a run: who was given what, who said what, and which values ever were. No invariant asks the product for it. */
+import { deriveHostKey, encodeToken } from '@rollcall/core/keys';
+import type { StoreSnapshot } from './machines/store-snapshot.ts';
+
+/** An enrolment token that an operator was shown. */
+export interface IssuedToken {
+  readonly text: string;
+  readonly host: string;
+}
+
+export interface Bearer {
+  readonly version: number;
+  readonly life: number;
+}
+
+/** What the store said of one generation, since when. */
+interface GenerationSpan {
+  readonly sinceMs: number;
+  readonly state: 'current' | 'previous' | 'destroyed';
+  readonly verifyUntilMs: number | null;
+}
+
+export class Ledger {
+  readonly tokens: IssuedToken[] = [];
+  /** `host fingerprint`, said by an operator. */
+  readonly approvals = new Set<string>();
+  /** `host fingerprint` of first use that an operator accepted. */
+  readonly firstUses = new Set<string>();
+  /** `host fingerprint` of enrolments with a valid proof that reached the hub. */
+  readonly enrolments = new Set<string>();
+  /** `host life version` of heartbeats that reached the hub under a bearer that is one. */
+  readonly presented = new Set<string>();
+  /** `host life version step` of what such a heartbeat said that it holds. */
+  readonly claimed = new Set<string>();
+  /** What each step of a host says, by `host epoch step`. */
+  readonly issued = new Map<string, string>();
+  /** Hosts of which someone else has had a key or a disk: nothing follows from their state. */
+  readonly tainted = new Set<string>();
+  /** Every master that ever was in the store. */
+  readonly masters = new Map<string, { readonly version: number; readonly bytes: Uint8Array }>();
+  readonly #spans = new Map<number, GenerationSpan[]>();
+  readonly #bearers = new Map<string, string>();
+
+  /** After each commit. */
+  read(snapshot: StoreSnapshot, nowMs: number): void {
+    for (const { version, master, state, verify_until } of snapshot.generations.values()) {
+      if (master !== undefined) {
+        this.masters.set(`${version} ${Buffer.from(master).toString('hex')}`, { version, bytes: master });
+      }
+      const spans = this.#spans.get(version) ?? [];
+      this.#spans.set(version, spans);
+      const last = spans.at(-1);
+      if (last?.state !== state || last.verifyUntilMs !== verify_until) {
+        spans.push({ sinceMs: nowMs, state, verifyUntilMs: verify_until });
+      }
+    }
+    for (const { host, epoch, step, accept, present } of snapshot.assignments.values()) {
+      const key = `${host} ${epoch} ${step}`;
+      if (!this.issued.has(key)) this.issued.set(key, `${accept} ${present}`);
+    }
+  }
+
+  /** Whether this version verified at hub time `hubNowMs` by anything that the store said within the last `graceMs`. */
+  wasLive(version: number, hubNowMs: number, nowMs: number, graceMs: number): boolean {
+    const spans = this.#spans.get(version) ?? [];
+    return spans.some(({ state, verifyUntilMs }, index) => {
+      const endedMs = spans[index + 1]?.sinceMs ?? Number.POSITIVE_INFINITY;
+      if (endedMs < nowMs - graceMs) return false;
+      return state === 'current' || (state === 'previous' && verifyUntilMs !== null && hubNowMs < verifyUntilMs);
+    });
+  }
+
+  /** Which bearer of this host a header is; `undefined`: none that ever was. */
+  identify(host: string, authorization: string | undefined, lives: readonly number[]): Bearer | undefined {
+    for (const { version, bytes } of this.masters.values()) {
+      for (const life of lives)
+        if (authorization === `Bearer ${this.#bearer(version, bytes, host, life)}`) return { version, life };
+    }
+    return undefined;
+  }
+
+  bearerOf(master: { readonly version: number; readonly bytes: Uint8Array }, host: string, life: number): string {
+    return this.#bearer(master.version, master.bytes, host, life);
+  }
+
+  #bearer(version: number, bytes: Uint8Array, host: string, life: number): string {
+    const key = `${version} ${bytes[0]}${bytes[1]}${bytes[2]} ${host} ${life}`;
+    const known = this.#bearers.get(key);
+    if (known !== undefined) return known;
+    const text = encodeToken('rcb', deriveHostKey(bytes, 'heartbeat', host, life));
+    this.#bearers.set(key, text);
+    return text;
+  }
+}
