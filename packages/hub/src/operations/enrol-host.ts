@@ -1,7 +1,7 @@
 /** `POST /v1/enrol`: a host redeems its token (design 3, Enrolment). */
 import { createHash } from 'node:crypto';
 import { decodeBase64url, equalBytes } from '@rollcall/core/bytes';
-import { RollcallError } from '@rollcall/core/errors';
+import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { verifyEnrolmentProof } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { decidePublication, type PublicationDecision } from '@rollcall/core/pins';
@@ -46,7 +46,7 @@ async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<
   if (wrapPublic?.length !== 32 || instance === undefined || proof === undefined) {
     throw new RollcallError('malformed_request');
   }
-  const { host, token } = await readClaimed(hub, tx, body.host);
+  const { host, token } = await readClaimed(hub, tx, body.host).catch(withoutPlace);
   // Without a token there is a key that nobody knows, so that an unknown host costs what a known one costs.
   verifyEnrolmentProof(token?.key ?? hub.random(32), { host: body.host, wrapPublic, instance }, proof);
   if (host === undefined || token === undefined) throw new RollcallError('unauthenticated');
@@ -85,6 +85,12 @@ async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<
   });
   if (taken.alert !== null) hub.log.warn('a pin was replaced by enrolment', { host: host.id, ...taken.alert });
   return 'enrolled';
+}
+
+/** Before the proof is verified the caller is a stranger, who is not told which row of the store is damaged. */
+function withoutPlace(cause: unknown): never {
+  if (!isRollcallError(cause, 'store_unreadable')) throw cause;
+  throw new RollcallError('unavailable', { because: 'store_unreadable' }, { cause });
 }
 
 /** The same request is answered again for a while, since its answer may have been lost; any other is a second use. */
