@@ -28,7 +28,6 @@ export const limits = {
   statementMaxBytes: 16_384, // 16 KiB
   challengeIdMaxBytes: 1_024,
   resealMs: 60_000,
-  challengeMs: 60_000,
 
   // Pins (design 3)
   pendingPinsPerHost: 4,
