@@ -33,7 +33,6 @@ export function createFleetListener(hub: Hub, tls: FleetTls, checks: SelfChecks,
     ajv: { customOptions: ajvOptions },
   });
   app.server.maxConnections = limits.connections;
-  app.server.timeout = limits.socketSilentMs;
   limitConnections(app.server, limits.connectionsPerNetwork);
   prepare(app, hub.log);
 

@@ -7,6 +7,7 @@ import type { Log } from '@rollcall/core/ports';
 import { type AnswerOf, type BodyOf, nothing, type QueryOf, type Route } from '@rollcall/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answerError } from './errors.ts';
+import { harden } from './server-options.ts';
 
 export interface Call<R extends Route> {
   readonly body: BodyOf<R>;
@@ -17,8 +18,9 @@ export interface Call<R extends Route> {
 
 export type Handler<R extends Route> = (call: Call<R>, reply: FastifyReply) => Promise<AnswerOf<R>> | AnswerOf<R>;
 
-/** Errors, unknown routes, and bodies as strict JSON: for every listener, before any route. */
+/** Bounds of the server, errors, unknown routes, and bodies as strict JSON: for every listener, before any route. */
 export function prepare(app: FastifyInstance, log: Log): void {
+  harden(app.server);
   app.setErrorHandler((error, request, reply) => answerError(log, error, request, reply));
   app.setNotFoundHandler((request, reply) => answerError(log, new RollcallError('not_found'), request, reply));
   app.removeAllContentTypeParsers();

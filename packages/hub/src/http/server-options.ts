@@ -1,5 +1,6 @@
 /** Options that every HTTP listener of the hub shares (design 2, traps; design 8, limits). */
 import { constants } from 'node:crypto';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '@rollcall/core/limits';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -35,6 +36,15 @@ export const fastifyOptions = {
   // Host ids are longer than the router's default; how long one may be is judged where it is parsed.
   routerOptions: { maxParamLength: limits.headerBytes },
 };
+
+/**
+ * What no option of the framework reaches. Node drops headers after the two thousandth without a word, and a second credential
+ * among them; how large they are is bounded, so their number is.
+ */
+export function harden(server: Server): void {
+  server.maxHeadersCount = 0;
+  server.timeout = limits.socketSilentMs;
+}
 
 /** A value of the wrong type is refused, never converted; a field that is not known is ignored (design 11). */
 export const ajvOptions = { coerceTypes: false, removeAdditional: false, useDefaults: false, strict: false } as const;
