@@ -8,6 +8,7 @@ import { acceptFirstUse, showExposure } from './operations/accept-first-use.ts';
 import { approvePin } from './operations/decide-pin.ts';
 import { startRotation } from './operations/rotation/start.ts';
 import { stepRotation } from './operations/rotation/step.ts';
+import { listAudit } from './store/audit.ts';
 import { readMeta, writeMeta } from './store/meta.ts';
 import { findPin } from './store/pins.ts';
 
@@ -88,6 +89,27 @@ describe('a row that is forged', () => {
     await startRotation(hub, { reason: 'leak', leave: [], narrowByMs: null }, operator);
     hub.tamper(`update rotations set reason = 'planned', left_hosts = '["agent-7"]'`);
     expect(await codeOf(stepRotation(hub))).toBe('store_unreadable');
+  });
+
+  it.each(['hosts set life', 'pins set since', 'assignments set step'])(
+    'with a number that no program writes (%s) is one unreadable host, and stops nobody else',
+    async (column) => {
+      const other = await enrolNew(hub, 'agent-8');
+      hub.tamper(`update ${column} = 1.5 where ${column.startsWith('hosts') ? 'id' : 'host'} = 'agent-7'`);
+      await hub.roll.reloadAll();
+      const [entry, good] = [hub.roll.get('agent-7'), hub.roll.get('agent-8')];
+      const isRead = (of: typeof entry) =>
+        of?.status === 'active' && of.pinState === 'pinned' && of.isAssignmentReadable;
+      expect([isRead(entry), isRead(good)]).toEqual([false, true]);
+      await other.beat(hub);
+    },
+  );
+
+  it('of the audit is named, and the records before it can be read', async () => {
+    const records = await listAudit(hub.db, 0, 100);
+    hub.tamper(`update audit set details = '{"a":' where seq = ?`, records.length);
+    expect(await codeOf(listAudit(hub.db, 0, 100))).toBe('store_unreadable');
+    expect(await listAudit(hub.db, 0, records.length - 1)).toEqual(records.slice(0, -1));
   });
 
   it('of a host that takes it off the roll does not make the roll smaller', async () => {

@@ -1,8 +1,7 @@
 /** What each host is to do with each secret, and what it has proven of that (design 4). */
-import { isRollcallError } from '@rollcall/core/errors';
 import type { Vault } from '../kek/vault.ts';
 import type { AssignmentsTable, Db, Tx } from './schema.ts';
-import { openRow, sealRow } from './trust-row.ts';
+import { openRow, readOrUnreadable, sealRow } from './trust-row.ts';
 
 export interface AssignmentRecord {
   readonly host: string;
@@ -39,7 +38,7 @@ export async function listAssignments(
   secret: string,
 ): Promise<Map<string, AssignmentRecord | 'unreadable'>> {
   const rows = await db.selectFrom('assignments').selectAll().where('secret', '=', secret).execute();
-  return new Map(rows.map((row) => [row.host, decodeOrUnreadable(vault, row)]));
+  return new Map(rows.map((row) => [row.host, readOrUnreadable(() => decode(vault, row))]));
 }
 
 /**
@@ -87,15 +86,6 @@ async function write(tx: Tx, vault: Vault, assignment: AssignmentRecord): Promis
     .values(row)
     .onConflict((c) => c.columns(['host', 'secret']).doUpdateSet(row))
     .execute();
-}
-
-function decodeOrUnreadable(vault: Vault, row: AssignmentsTable): AssignmentRecord | 'unreadable' {
-  try {
-    return decode(vault, row);
-  } catch (error) {
-    if (isRollcallError(error, 'store_unreadable')) return 'unreadable';
-    throw error;
-  }
 }
 
 function decode(vault: Vault, stored: AssignmentsTable): AssignmentRecord {

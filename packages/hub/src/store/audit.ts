@@ -1,4 +1,6 @@
 /** Audit records, written in the transaction of the change that they record (design 8). */
+import { RollcallError } from '@rollcall/core/errors';
+import { parseJson, readObject } from '@rollcall/core/json';
 import type { AuditRecord } from '@rollcall/wire';
 import type { Db, Tx } from './schema.ts';
 
@@ -79,6 +81,15 @@ export async function listAudit(
     action: row.action,
     target: row.target,
     outcome: row.outcome,
-    details: JSON.parse(row.details) as Record<string, unknown>,
+    details: readDetails(row),
   }));
+}
+
+/** The one table without a MAC: what stands there may be anything. */
+function readDetails({ seq, details }: { readonly seq: number; readonly details: string }): Record<string, unknown> {
+  try {
+    return { ...readObject(parseJson(details), 'details') };
+  } catch (cause) {
+    throw new RollcallError('store_unreadable', { table: 'audit', row: String(seq) }, { cause });
+  }
 }

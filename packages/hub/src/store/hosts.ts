@@ -2,7 +2,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import type { Vault } from '../kek/vault.ts';
 import type { Db, HostsTable, Tx } from './schema.ts';
-import { openRow, sealRow } from './trust-row.ts';
+import { openRow, readOrUnreadable, sealRow } from './trust-row.ts';
 
 export type HostRecord = Omit<HostsTable, 'mac'>;
 
@@ -31,11 +31,8 @@ export async function readHost(db: Db, vault: Vault, id: string): Promise<HostRe
 export async function listRoll(db: Db, vault: Vault): Promise<(HostRecord | UnreadableHost)[]> {
   const rows = await db.selectFrom('hosts').selectAll().orderBy('id').execute();
   const hosts = rows.map((row) => {
-    try {
-      return openRow<HostsTable>(vault, 'hosts', row);
-    } catch {
-      return { id: row.id, status: 'unreadable' as const };
-    }
+    const host = readOrUnreadable(() => openRow<HostsTable>(vault, 'hosts', row));
+    return host === 'unreadable' ? { id: row.id, status: host } : host;
   });
   // Not asked of the database: a status that was not verified takes nobody off the roll.
   return hosts.filter(({ status }) => status !== 'removed');

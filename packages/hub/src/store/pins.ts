@@ -1,7 +1,7 @@
 /** Pins, pending changes of them, and the keys that unpinned hosts were seen with (design 3). */
 import type { Vault } from '../kek/vault.ts';
 import type { Db, ObservedKeysTable, PendingPinsTable, PinsTable, Tx } from './schema.ts';
-import { openRow, sealRow } from './trust-row.ts';
+import { openRow, readOrUnreadable, sealRow } from './trust-row.ts';
 
 export type PinRecord = Omit<PinsTable, 'mac'>;
 export type PendingRecord = Omit<PendingPinsTable, 'mac'>;
@@ -16,15 +16,7 @@ export async function findPin(db: Db, vault: Vault, host: string): Promise<PinRe
 /** Every pin by host; one that cannot be read is `unreadable`. */
 export async function listPins(db: Db, vault: Vault): Promise<Map<string, PinRecord | 'unreadable'>> {
   const rows = await db.selectFrom('pins').selectAll().execute();
-  const pins = new Map<string, PinRecord | 'unreadable'>();
-  for (const row of rows) {
-    try {
-      pins.set(row.host, openRow<PinsTable>(vault, 'pins', row));
-    } catch {
-      pins.set(row.host, 'unreadable');
-    }
-  }
-  return pins;
+  return new Map(rows.map((row) => [row.host, readOrUnreadable(() => openRow<PinsTable>(vault, 'pins', row))]));
 }
 
 /** Puts the pin of a host in force, in place of any other. */

@@ -2,6 +2,7 @@
  * Rows that trust rests on carry a MAC under the key-encryption key: whoever can write the database file, and no more,
  * can destroy a pin or a host's state, but never forge one (design 3).
  */
+import { isRollcallError } from '@rollcall/core/errors';
 import type { MacFields, Vault } from '../kek/vault.ts';
 
 type Trusted = { mac: Uint8Array };
@@ -21,9 +22,22 @@ export function openRow<Row extends Trusted>(vault: Vault, table: string, stored
       value instanceof Uint8Array ? Uint8Array.from(value) : value,
     ]),
   );
-  vault.assertMac(table, covered(table, plain), Uint8Array.from(mac));
+  // SQLite keeps a value of any type in a column of any type.
+  vault.assertMac(table, covered(table, plain), mac instanceof Uint8Array ? Uint8Array.from(mac) : NO_MAC);
   return plain as unknown as Unsealed<Row>;
 }
+
+/** What `read` makes of a row, in a list that one bad row must not end; never left out of it (I10). Any other error is thrown on. */
+export function readOrUnreadable<T>(read: () => T): T | 'unreadable' {
+  try {
+    return read();
+  } catch (error) {
+    if (isRollcallError(error, 'store_unreadable')) return 'unreadable';
+    throw error;
+  }
+}
+
+const NO_MAC = new Uint8Array();
 
 /**
  * Columns that came after their table. A null in one is left out of what the MAC covers, so that a row from before the
