@@ -15,7 +15,7 @@ beforeEach(async () => {
   host = await enrolNew(hub, 'agent-7');
 });
 
-function authenticate(...rawHeaders: string[]): Promise<AuthenticatedHost> {
+async function authenticate(...rawHeaders: string[]): Promise<AuthenticatedHost> {
   return authenticateHost(hub, { rawHeaders } as IncomingMessage);
 }
 
@@ -124,7 +124,7 @@ describe('a yes', () => {
       expect(await codeOf(present('agent-7', thiefBearer(hub, 'agent-7', life, 1)))).toBe('unauthenticated');
     const again = await hub.restart();
     expect(
-      await codeOf(
+      await codeOf(() =>
         authenticateHost(again, {
           rawHeaders: ['Authorization', `Bearer ${bearer}`, 'X-Rollcall-Host', 'agent-7'],
         } as IncomingMessage),
@@ -237,7 +237,7 @@ it('every refusal asks the source the same, whatever was wrong', async () => {
   ];
   for (const rawHeaders of refusals) {
     asked.length = 0;
-    expect(await codeOf(authenticateHost(watched, { rawHeaders } as unknown as IncomingMessage))).toBe(
+    expect(await codeOf(() => authenticateHost(watched, { rawHeaders } as unknown as IncomingMessage))).toBe(
       'unauthenticated',
     );
     expect(asked).toEqual(['roll', 'generations']);

@@ -40,7 +40,7 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
   let heldVersion = 0;
   /** Monotonic, since when the store cannot be read; `null` while it can. Nothing was ever read before the first reload. */
   let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
-  let verifying: { readonly verify: BearerVerifier; readonly untilMs: number } | undefined;
+  let prepared: PreparedVerifier | undefined;
 
   const current = () => held.find((generation) => generation.state === 'current');
   const previous = () => held.find((generation) => generation.state === 'previous');
@@ -51,12 +51,19 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
       const version = await readTrustVersion(db, EVERY_HOST);
       held = await listUndestroyed(db, vault, MASTER);
       heldVersion = version;
-      verifying = undefined;
+      prepared = undefined;
       unreadableSince = null;
     } catch (error) {
       unreadableSince ??= clock.monotonic();
       throw error;
     }
+  };
+
+  /** Of this moment: in a window that is open nothing is prepared anew. */
+  const prepareNow = (): PreparedVerifier => {
+    const now = clock.now();
+    if (prepared === undefined || now >= prepared.untilMs) prepared = prepare(held, now);
+    return prepared;
   };
 
   return {
@@ -71,12 +78,10 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
       if (unreadableSince !== null && clock.monotonic() - unreadableSince >= limits.cachedYesMs) {
         throw new RollcallError('unavailable', { because: 'generations_unreadable' });
       }
-      const now = clock.now();
-      if (verifying === undefined || now >= verifying.untilMs) verifying = prepare(held, now);
-      return verifying.verify(host, life, presented);
+      return prepareNow().verify(host, life, presented);
     },
 
-    isLive: (version) => liveGenerations(held, clock.now()).some((generation) => generation.version === version),
+    isLive: (version) => prepareNow().versions.includes(version),
 
     get current() {
       return current();
@@ -100,11 +105,22 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
   };
 }
 
+interface PreparedVerifier {
+  readonly verify: BearerVerifier;
+  /** Of the generations that it takes. */
+  readonly versions: readonly number[];
+  readonly untilMs: number;
+}
+
 /** Good until the window of the previous generation closes. It never opens again: the hub's clock does not go back. */
-function prepare(held: readonly LiveRecord[], nowMs: number): { verify: BearerVerifier; untilMs: number } {
+function prepare(held: readonly LiveRecord[], nowMs: number): PreparedVerifier {
   const live = liveGenerations(held, nowMs);
   const ends = live.flatMap(({ state, verifyUntilMs }) => (state === 'previous' ? (verifyUntilMs ?? nowMs) : []));
-  return { verify: createBearerVerifier(live.map(toMasterGeneration)), untilMs: Math.min(...ends) };
+  return {
+    verify: createBearerVerifier(live.map(toMasterGeneration)),
+    versions: live.map(({ version }) => version),
+    untilMs: Math.min(...ends),
+  };
 }
 
 export function toMasterGeneration(generation: LiveRecord) {

@@ -49,7 +49,9 @@ export function noteInstance(
   if (current === null) return succeed(state, 'new', { instance, seq });
   if (current.instance === instance) {
     if (!(seq > current.seq)) return unchanged(state, 'replay');
-    return { kind: 'rising', moves: true, evidence: null, state: { ...state, current: { instance, seq } } };
+    // The text that is held stays: that of each beat would be kept for an interval, and grow old as garbage.
+    const next = { instance: current.instance, seq };
+    return { kind: 'rising', moves: true, evidence: null, state: { current: next, superseded: state.superseded } };
   }
   const former = state.superseded.find((speaker) => speaker.instance === instance);
   if (former === undefined) return succeed(state, 'new', { instance, seq });

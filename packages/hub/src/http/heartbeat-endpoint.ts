@@ -39,7 +39,8 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
     answerBeat(hub, { check, limit }, request).then(
       (text) => {
         hub.counts.add('heartbeats', 'ok');
-        send(response, { status: 200, headers: JSON_HEADERS, body: text });
+        response.writeHead(200, ['content-type', JSON_TYPE, 'content-length', String(Buffer.byteLength(text))]);
+        response.end(text);
       },
       (error: unknown) => {
         hub.counts.add('heartbeats', resultOf(error));
@@ -49,14 +50,15 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
   };
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 async function answerBeat(
   hub: Hub,
   { check, limit }: { readonly check: BodyCheck; readonly limit: BeatLimit },
   request: IncomingMessage,
 ): Promise<string> {
-  const who = await authenticateHost(hub, request);
+  const known = authenticateHost(hub, request);
+  const who = known instanceof Promise ? await known : known;
   const body = parseJson(await readBody(request, limits.heartbeatBodyBytes));
   if (check(body) !== true) {
     const { instancePath, message } = check.errors?.[0] ?? {};

@@ -12,7 +12,7 @@ import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import type { RollEntry } from '../roll.ts';
 import { dueDeliveries } from './due-deliveries.ts';
-import { proveMaster } from './prove-master.ts';
+import { type MasterProof, proveMaster } from './prove-master.ts';
 import { noteBeatOfPending, publicationText, publishWrapKey } from './publish-wrap-key.ts';
 import { recordClone } from './record-clone.ts';
 
@@ -47,7 +47,12 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   // Its key may have been the one that an operator approved, or waited for him: then this was a beat of the former life.
   if (who.life !== entry.life) return answer(hub, beat, pin, time);
   if (entry.publishing === null) entry.withoutKeyAt = time.nowMs;
-  await prove(hub, beat, time);
+  const proof = proofOf(beat);
+  if (proof !== undefined) {
+    await proveMaster(hub, proof);
+    hub.nudgeRotation();
+  }
+  noteOld(hub, beat, time);
   if (note.moves) noteLiveness(hub, beat, time);
   return answer(hub, beat, pin, time);
 }
@@ -102,16 +107,18 @@ function publishAgain({ who, body, from }: Beat, time: HubTime): PinAnswer | und
 }
 
 /** An ack is a proof (I5): what the host says it holds counts under the bearer that it is to present, and not before. */
-async function prove(hub: Hub, { who, body, from }: Beat, time: HubTime): Promise<void> {
+function proofOf({ who, body }: Beat): MasterProof | undefined {
   const { entry, version } = who;
   const held = body.held[MASTER];
   const holdsWanted = held?.epoch === entry.wantedEpoch && held.step === entry.wantedStep;
   const provesStep = holdsWanted && entry.ackedStep < entry.wantedStep && version === entry.wantedPresent;
   const provesVersion = entry.provenVersion === null || version > entry.provenVersion;
-  if (provesStep || provesVersion) {
-    await proveMaster(hub, { host: entry.id, life: who.life, version, step: provesStep ? entry.wantedStep : null });
-    hub.nudgeRotation();
-  }
+  if (!provesStep && !provesVersion) return undefined;
+  return { host: entry.id, life: who.life, version, step: provesStep ? entry.wantedStep : null };
+}
+
+/** That a generation is presented which is about to go, or which the host has left behind. */
+function noteOld(hub: Hub, { who: { entry, version }, from }: Beat, time: HubTime): void {
   const current = hub.generations.current?.version;
   if (current !== undefined && version < current) {
     hub.oldHits.note(version, { host: entry.id, address: from, atMs: time.nowMs });
@@ -125,8 +132,9 @@ function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void 
   entry.seenMonotonic = time.monotonicMs;
   entry.intervalMs = hub.settings.beatMs;
   entry.address = from;
-  entry.agentVersion = body.agent.version;
-  entry.startup = body.startup;
+  // What says the same again is not taken in its place: each beat would leave garbage that has grown old.
+  if (entry.agentVersion !== body.agent.version) entry.agentVersion = body.agent.version;
+  if (entry.startup !== body.startup) entry.startup = body.startup;
   entry.rung = who.rung;
   entry.version = who.version;
   // A time can have the form of one and be none, as the 99th of a month. It is a claim, and no reason to refuse the beat; but
@@ -134,7 +142,7 @@ function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void 
   const skewMs = Math.round(Date.parse(body.sentAt) - time.nowMs);
   entry.skewMs = Number.isSafeInteger(skewMs) ? skewMs : null;
   for (const { reason } of body.refused) hub.counts.add('delivery_refusals', closedWord(reason));
-  entry.refused = body.refused;
+  if (entry.refused.length > 0 || body.refused.length > 0) entry.refused = body.refused;
   entry.dirty = true;
 }
 
@@ -151,6 +159,8 @@ function standingPin(entry: RollEntry): PinAnswer {
 /** Put together as text: the statements are the same for every host, signed and written once a minute. */
 function answer(hub: Hub, { who: { entry }, body }: Beat, pin: PinAnswer, time: HubTime): string {
   const beatMs = nextBeatMs(hub.settings.beatMs, hub.random);
-  const rest = JSON.stringify({ pin, deliveries: dueDeliveries(hub, entry, body.held[MASTER]) }).slice(1, -1);
-  return `{"time":"${new Date(time.nowMs).toISOString()}","nextBeatMs":${beatMs},${rest},"statements":${hub.statements()}}`;
+  const due = dueDeliveries(hub, entry, body.held[MASTER]);
+  const deliveries = due.length === 0 ? '[]' : JSON.stringify(due);
+  const now = new Date(time.nowMs).toISOString();
+  return `{"time":"${now}","nextBeatMs":${beatMs},"pin":${JSON.stringify(pin)},"deliveries":${deliveries},"statements":${hub.statements()}}`;
 }
