@@ -1,12 +1,12 @@
 /** Prometheus metrics: collected when they are scraped, from plain numbers (design 8). No host, fingerprint or token in a label. */
 
 import { isFresh } from '@rollcall/core/liveness';
-import { phases } from '@rollcall/core/rotation';
+import { type Gate, phases, type Rotation } from '@rollcall/core/rotation';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { CountName } from './counts.ts';
 import type { Hub } from './hub.ts';
 import { MASTER } from './live-generations.ts';
-import { viewRoll, viewRotation } from './operations/rotation/view.ts';
+import { type RollView, viewRoll, viewRotation } from './operations/rotation/view.ts';
 import type { RollEntry } from './roll.ts';
 import { findRunning } from './store/rotations.ts';
 
@@ -86,8 +86,7 @@ function rollGauges(registry: Registry, hub: Hub): void {
 
   async function collect(): Promise<void> {
     const rotation = (await findRunning(hub.db, hub.vault, MASTER)) ?? null;
-    const { hosts: rows, sweep } = await viewRoll(hub, hub.db, rotation);
-    const gate = rotation === null ? null : (await viewRotation(hub, hub.db, rotation)).gate;
+    const { hosts: rows, sweep, gate } = await viewOnce(hub, rotation);
     const entries = [...hub.roll.entries()];
     const now = hub.clock.monotonic();
     const isDue = (entry: RollEntry) => entry.status === 'active' && entry.ackedStep < entry.wantedStep;
@@ -110,6 +109,10 @@ function rollGauges(registry: Registry, hub: Hub): void {
     for (const phase of Object.keys(phases)) inPhase.set({ secret: MASTER, phase }, rotation?.phase === phase ? 1 : 0);
     blockers.set({ secret: MASTER }, gate?.blockers.length ?? 0);
   }
+}
+
+async function viewOnce(hub: Hub, rotation: Rotation | null): Promise<RollView & { readonly gate?: Gate }> {
+  return rotation === null ? viewRoll(hub, hub.db, null) : viewRotation(hub, hub.db, rotation);
 }
 
 function fill(gauge: Gauge, label: string, values: readonly string[]): void {

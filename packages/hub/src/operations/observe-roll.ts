@@ -11,7 +11,7 @@ import type { RollEntry } from '../roll.ts';
 import { type AssignmentRecord, listAssignments } from '../store/assignments.ts';
 import type { LiveRecord } from '../store/generations.ts';
 import { type HostRecord, listRoll, type UnreadableHost } from '../store/hosts.ts';
-import { listObserved, listPendings, listPins, type PinRecord } from '../store/pins.ts';
+import { listObserved, listPendings, listPins, type PendingRecord, type PinRecord } from '../store/pins.ts';
 import type { Db } from '../store/schema.ts';
 import { knowsLiveMaster } from './known-master.ts';
 
@@ -31,13 +31,13 @@ export async function observeRoll(
   rotation: Rotation | null,
   generations: readonly LiveRecord[],
 ): Promise<RollHost[]> {
-  const pendings = await listPendings(db, hub.vault);
+  const pendings = byHost(await listPendings(db, hub.vault));
   const previous = previousGeneration(generations)?.version;
   const now = hub.clock.monotonic();
   return (await joinRoll(hub, db)).map((row) => ({
     ...stateOf(row),
     ...seenOf(row.entry, now, previous),
-    pendingPins: pendings.filter((pending) => isAbout(pending, row)).length,
+    pendingPins: (pendings.get(row.host.id) ?? []).filter((pending) => isAbout(pending, row)).length,
     holdsMaster: row.host.status !== 'unreadable' && knowsLiveMaster(row.host, generations, hub.clock.now()),
     switched: rotation !== null && readable(row.assignment)?.present === rotation.to,
     narrowed: hasNarrowed(readable(row.assignment), rotation),
@@ -47,7 +47,7 @@ export async function observeRoll(
 
 /** The same pass, for the question of who could be pinned without a race. */
 export async function observeFirstUse(hub: Source, db: Db): Promise<FirstUseHost[]> {
-  const observed = await listObserved(db, hub.vault);
+  const observed = byHost(await listObserved(db, hub.vault));
   const now = hub.clock.monotonic();
   return (await joinRoll(hub, db)).map((row) => {
     const { id, status, pin } = stateOf(row);
@@ -58,9 +58,10 @@ export async function observeFirstUse(hub: Source, db: Db): Promise<FirstUseHost
       everSeen: row.entry !== undefined && row.entry.lastSeenAt !== null,
       fresh: seenOf(row.entry, now).fresh,
       publishing: row.entry?.publishing ?? null,
-      keys: observed
-        .filter((key) => key.host === id)
-        .map((key) => ({ fingerprint: key.fingerprint, firstSeenAtMs: key.first_seen_at })),
+      keys: (observed.get(id) ?? []).map((key) => ({
+        fingerprint: key.fingerprint,
+        firstSeenAtMs: key.first_seen_at,
+      })),
       withoutKeyAtMs: row.entry?.withoutKeyAt ?? null,
       address: row.entry?.address ?? null,
     };
@@ -110,8 +111,19 @@ function isPresentingOld({ presentedOld, intervalMs }: RollEntry, previous: numb
   return now - presentedOld.monotonicMs <= staleAfterMs(intervalMs);
 }
 
-function isAbout(pending: { host: string; pinned: string }, row: Row): boolean {
-  return pending.host === row.host.id && typeof row.pin === 'object' && pending.pinned === row.pin.fingerprint;
+/** Whoever holds the master may leave four of them at every host: a search for each host would cost the square of the roll. */
+function byHost<R extends { readonly host: string }>(records: readonly R[]): Map<string, R[]> {
+  const grouped = new Map<string, R[]>();
+  for (const record of records) {
+    const ofHost = grouped.get(record.host);
+    if (ofHost === undefined) grouped.set(record.host, [record]);
+    else ofHost.push(record);
+  }
+  return grouped;
+}
+
+function isAbout({ pinned }: PendingRecord, { pin }: Row): boolean {
+  return typeof pin === 'object' && pinned === pin.fingerprint;
 }
 
 /** What cannot be read has switched nobody and narrowed nothing: it can only hold a gate closed (I10). */
