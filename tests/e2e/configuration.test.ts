@@ -34,7 +34,7 @@ describe('a hub', () => {
     process.kill(fleet().hub().pid, 'SIGHUP');
     await fleet().waitUntil('the hub says so', async () => logged('config_invalid').length === 1);
     expect(logged('config_invalid')[0]).toMatchObject({
-      level: 50,
+      level: 'error',
       problems: [
         expect.stringMatching(/hub\.yaml:1: beat: must be/),
         expect.stringMatching(/hub\.yaml:2: colour: unknown/),

@@ -4,7 +4,7 @@ import { destination, pino } from 'pino';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-const REDACTED = ['authorization', 'token', 'master', 'secret', 'password', 'proof', 'value', 'keys'];
+const REDACTED = ['authorization', 'token', 'master', 'secret', 'password', 'proof', 'value', 'keys', 'private'];
 
 export function createLog(level: LogLevel): Log {
   const logger = pino(
@@ -13,7 +13,9 @@ export function createLog(level: LogLevel): Log {
       base: null,
       redact: REDACTED.flatMap((name) => [name, `*.${name}`]),
       timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
     },
+    // Synchronous: the line that says why a process ends must be out before it has ended.
     destination({ fd: 2, sync: true }),
   );
   return {
