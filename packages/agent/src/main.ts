@@ -1,8 +1,9 @@
 /** The composition root of the agent: builds the ports, takes the state directory, and runs until it is told to stop. */
 import { errorTable, isRollcallError } from '@rollcall/core/errors';
 import type { Log } from '@rollcall/core/ports';
-import type { AgentReloadAnswer, AgentStatusAnswer } from '@rollcall/wire';
+import type { AgentReloadAnswer, AgentStatusAnswer, Examination } from '@rollcall/wire';
 import { lockDirectory } from './adapters/directory-lock.ts';
+import { type DoctorOptions, observeAgent } from './adapters/doctor.ts';
 import { createPinoLog, type LogLevel } from './adapters/pino-log.ts';
 import { readInputFile } from './adapters/read-input-file.ts';
 import { askReload, askStatus, type StatusAgent, type StatusSocket, serveStatus } from './adapters/status-socket.ts';
@@ -12,6 +13,7 @@ import { systemRandom } from './adapters/system-random.ts';
 import { createTlsTransport } from './adapters/tls-transport.ts';
 import type { AgentState } from './agent-state.ts';
 import { describeAgent } from './agent-status.ts';
+import { judgeAgent } from './doctor/judge-agent.ts';
 import { runLoop } from './loop.ts';
 import { type AgentFlags, type ReadGiven, readGiven } from './read-given.ts';
 import { createReload, type Reload } from './reload.ts';
@@ -65,6 +67,24 @@ export async function runAgent(options: AgentOptions, control: { readonly signal
 /** Asks the agent that runs on this state directory. Throws `agent_not_running`. */
 export async function readAgentStatus(stateDir: string): Promise<AgentStatusAnswer> {
   return askStatus(await resolveDirectory(stateDir));
+}
+
+/** Looks at an agent, running or not, and changes nothing (design 8, doctor). */
+export async function examineAgent(options: {
+  readonly stateDir: string;
+  readonly given?: DoctorOptions['given'];
+  readonly hub?: string;
+}): Promise<Examination> {
+  const { stateDir, given = [], hub } = options;
+  const clock = createSystemClock();
+  const transport = createTlsTransport({ clock, log: createPinoLog('silent') });
+  try {
+    const hubs = hub === undefined ? {} : { hubs: [hub] };
+    const agent = await observeAgent(await resolveDirectory(stateDir), { given, ...hubs }, { clock, transport });
+    return { part: 'agent', place: agent.directory, isRunning: agent.running !== null, findings: judgeAgent(agent) };
+  } finally {
+    transport.close();
+  }
 }
 
 /** Asks the agent that runs on this state directory to read its configuration again. Throws what it was refused with. */

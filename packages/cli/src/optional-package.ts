@@ -1,6 +1,6 @@
 /** Hub and agent are optional peers: a host does not install a database, a laptop neither (design 2). */
 import { RollcallError } from '@rollcall/core/errors';
-import type { AgentReloadAnswer, AgentStatusAnswer } from '@rollcall/wire';
+import type { AgentReloadAnswer, AgentStatusAnswer, Examination } from '@rollcall/wire';
 import type { Io } from './ports.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -21,6 +21,8 @@ export interface HubPackage {
     readonly listen: string;
   }>;
   runHub(options: HubRunOptions): Promise<void>;
+  /** Looks, and changes nothing. */
+  examineHub(options: { readonly dir: string; readonly kekFile?: string | undefined }): Promise<Examination>;
 }
 
 export interface HubRunOptions {
@@ -42,6 +44,12 @@ export interface AgentPackage {
   readAgentStatus(stateDir: string): Promise<AgentStatusAnswer>;
   /** Asks the agent that runs there to read its configuration again. */
   reloadAgent(stateDir: string): Promise<AgentReloadAnswer>;
+  /** Looks, and changes nothing. */
+  examineAgent(options: {
+    readonly stateDir: string;
+    readonly given?: readonly { readonly key: 'enrol' | 'master_file' | 'hub_root_file'; readonly path: string }[];
+    readonly hub?: string;
+  }): Promise<Examination>;
   /** Gives a stopped agent another wrap key. */
   resetWrapKey(stateDir: string): Promise<{
     readonly host: string;

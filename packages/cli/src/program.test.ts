@@ -113,6 +113,7 @@ const stdin = 'm'.repeat(48);
 const files = { '/fleet.csv': { text: `host,reach,address\nagent-1,push,10.0.0.1:7444\n${given.LONG_ID},,\n` } };
 
 const noOther = {
+  examineAgent: () => Promise.reject(new Error('not asked for')),
   reloadAgent: () => Promise.reject(new Error('not asked for')),
   resetWrapKey: () => Promise.reject(new Error('not asked for')),
 };

@@ -5,6 +5,7 @@ import { limits } from '@rollcall/core/limits';
 import { Command, CommanderError, type Option } from 'commander';
 import { createCompletionVerb } from './commands/completion.ts';
 import { demoVerb } from './commands/demo.ts';
+import { doctorVerb } from './commands/doctor.ts';
 import { nouns } from './commands/index.ts';
 import { createContext } from './context.ts';
 import { describeFailure, type Failure, failureJson, formatBlocked, formatFailure } from './failure.ts';
@@ -72,6 +73,7 @@ export function createProgram(
     const parent = program.command(noun.name).summary(noun.summary).description(`${noun.summary}.`);
     for (const verb of noun.verbs) addVerb(parent, verb, perform);
   }
+  addVerb(program, doctorVerb, perform);
   addVerb(
     program,
     createCompletionVerb(() => program),

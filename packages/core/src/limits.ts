@@ -168,4 +168,10 @@ export const limits = {
   stateFileMaxBytes: 4_194_304, // 4 MiB
   secretFileMaxBytes: 65_536, // 64 KiB
   configFileMaxBytes: 65_536, // 64 KiB
+
+  // Doctor (design 8)
+  hubDiskFreeBytes: 268_435_456, // 256 MiB
+  agentDiskFreeBytes: 16_777_216, // 16 MiB
+  /** The Date header has whole seconds, and the answer takes a moment. */
+  clockSkewMs: 60_000,
 } as const;

@@ -1,14 +1,17 @@
 /** Composition root of the hub: the one place where its ports are made and its parts are put together. */
+import { resolve } from 'node:path';
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
-import { version } from '@rollcall/wire';
+import { type Examination, version } from '@rollcall/wire';
 import type { FastifyInstance } from 'fastify';
 import { createSystemClock } from './adapters/clock.ts';
+import { observeHub } from './adapters/doctor.ts';
 import { exists, readKek, removeStaleSocket } from './adapters/files.ts';
 import { createLog, type LogLevel } from './adapters/log.ts';
 import { generateP256KeyPair, systemRandom } from './adapters/random.ts';
 import { openSqlite } from './adapters/sqlite.ts';
 import { assembleHub, type HubTls } from './assemble-hub.ts';
+import { judgeHub } from './doctor/judge-hub.ts';
 import { createFleetListener } from './http/fleet-listener.ts';
 import { createMetricsListener } from './http/metrics-listener.ts';
 import { createOperatorSocket, createOperatorTcp } from './http/operator-listener.ts';
@@ -53,6 +56,16 @@ export function initHub(options: InitOptions): Promise<InitResult> {
     random: systemRandom,
     generateKeyPair: generateP256KeyPair,
   });
+}
+
+/** Looks at a hub, running or not, and changes nothing (design 8, doctor). */
+export async function examineHub(options: {
+  readonly dir: string;
+  readonly kekFile?: string | undefined;
+}): Promise<Examination> {
+  const dir = resolve(options.dir);
+  const facts = await observeHub(dir, hubPaths(dir, options.kekFile), createSystemClock().now());
+  return { part: 'hub', place: dir, isRunning: facts.running !== null, findings: judgeHub(facts) };
 }
 
 /** Runs until SIGTERM or SIGINT, and resolves after a clean stop. */

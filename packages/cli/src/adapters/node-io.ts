@@ -2,9 +2,9 @@
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import type { Readable } from 'node:stream';
+import { version } from '@rollcall/wire';
 import type { Parts } from '../optional-package.ts';
 import type { Io, OutputStream } from '../ports.ts';
-import { CLI_VERSION } from '../version.ts';
 import { nodeClock } from './node-clock.ts';
 import { nodeFiles } from './node-files.ts';
 import { sendToHub } from './send-to-hub.ts';
@@ -20,7 +20,7 @@ export function createNodeIo(process: NodeJS.Process, parts: Parts): Io {
     },
     env: process.env,
     user: userName(),
-    version: CLI_VERSION,
+    version,
     clock: nodeClock,
     files: nodeFiles,
     send: sendToHub,

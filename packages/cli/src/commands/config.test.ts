@@ -17,6 +17,7 @@ function fake() {
       asked.push(`reload ${state}`);
       return { changed: ['log_level'], needRestart: ['enrol'] };
     },
+    examineAgent: () => Promise.reject(new Error('not asked for')),
     resetWrapKey: async (state) => {
       asked.push(`reset ${state}`);
       return reset;

@@ -24,6 +24,7 @@ function fakeHub() {
     runHub: async (options) => {
       given.push(options);
     },
+    examineHub: () => Promise.reject(new Error('not asked for')),
   };
   return { given, parts: { '@rollcall/hub': async () => hub } };
 }

@@ -97,6 +97,7 @@ describe('rollcall agent', () => {
         given.push(stateDir);
         return agentStatus;
       },
+      examineAgent: () => Promise.reject(new Error('not asked for')),
       reloadAgent: () => Promise.reject(new Error('not asked for')),
       resetWrapKey: () => Promise.reject(new Error('not asked for')),
     };

@@ -11,6 +11,20 @@ const KEK_BYTES = 32;
 
 /** 32 bytes in base64url, mode 0600 or tighter. */
 export function readKek(file: string): SecretBytes<'kek'> {
+  const { mode, key } = readKekFile(file);
+  if ((mode & 0o077) !== 0) {
+    throw new RollcallError('kek_loose_mode', { file, hint: `Mend it with: chmod 600 ${file}` });
+  }
+  return key();
+}
+
+/** The same, for whoever judges the mode apart. */
+export function readKekContent(file: string): SecretBytes<'kek'> {
+  return readKekFile(file).key();
+}
+
+/** `key` throws where the content is none: what is wrong with the mode comes first. */
+function readKekFile(file: string): { readonly mode: number; readonly key: () => SecretBytes<'kek'> } {
   let mode: number;
   let bytes: Uint8Array;
   try {
@@ -23,12 +37,14 @@ export function readKek(file: string): SecretBytes<'kek'> {
   } catch (cause) {
     throw new RollcallError('kek_unreadable', { file, reason: (cause as { code?: string }).code ?? '' }, { cause });
   }
-  if ((mode & 0o077) !== 0) {
-    throw new RollcallError('kek_loose_mode', { file, hint: `Mend it with: chmod 600 ${file}` });
-  }
-  const key = decodeKek(file, bytes);
-  if (key?.length !== KEK_BYTES) throw new RollcallError('kek_unreadable', { file, reason: 'malformed' });
-  return new SecretBytes('kek', key);
+  return {
+    mode,
+    key: () => {
+      const key = decodeKek(file, bytes);
+      if (key?.length !== KEK_BYTES) throw new RollcallError('kek_unreadable', { file, reason: 'malformed' });
+      return new SecretBytes('kek', key);
+    },
+  };
 }
 
 function decodeKek(file: string, bytes: Uint8Array): Uint8Array | undefined {

@@ -16,6 +16,9 @@ const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
   whoKnowsTheMaster,
 ];
 
+/** What this program writes. */
+export const schemaVersion: number = migrations.length;
+
 /** Brings the schema up to date, and returns how many migrations were run. */
 export async function migrate(db: Db): Promise<number> {
   await sql`create table if not exists schema_version (version bigint not null)`.execute(db);
