@@ -120,7 +120,7 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
     const type = (command: string) =>
       runStep({ command, line: 0, exit: 0, isWaitedFor: false, extraFlags: '', fullOf: undefined });
     await type('rollcall hub init --dir ./hub --listen 127.0.0.1:7443 > /dev/null');
-    await type('rollcall hub start --dir ./hub --beat 300ms --first-use-min-age 1s');
+    await type('rollcall hub start --dir ./hub --beat 300ms --first-use-min-age 1ms');
     await type('export ROLLCALL_HUB=unix:./hub/operator.sock');
     if (hosts.length > 0) await ask('hub/operator.sock', '/v1/secrets', { name: 'master' });
     const enrol = async (host: string): Promise<void> => {
