@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { version } from '@rollcall/wire';
 import { describe, expect, it } from 'vitest';
 import { codeLines, largeFiles, testLines } from './large-files.ts';
 import { isCode, isTest, manifests, repositoryFiles, root, type SourceFile } from './source-tree.ts';
@@ -41,13 +42,13 @@ describe('licence and version', () => {
     expect(all.filter(([, { license }]) => license !== 'Apache-2.0').map(([folder]) => folder)).toEqual([]);
   });
 
-  it('is one version everywhere, also where one package names another', () => {
-    const version = manifests().get('')?.version;
+  it('is one version everywhere: in the source, in every manifest, and where one package names another', () => {
     const names = new Set(all.map(([, { name }]) => name));
     const claims = all.flatMap(([folder, manifest]) => [
       [folder, manifest.version],
       ...Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies }).filter(([name]) => names.has(name)),
     ]);
+    expect(manifests().get('')?.version).toBe(version);
     expect(claims.length).toBeGreaterThan(all.length);
     expect(claims.filter(([, claimed]) => claimed !== version)).toEqual([]);
   });
