@@ -118,6 +118,13 @@ describe('the database', () => {
     db.exec(text);
     db.close();
   };
+  const pageOfMeta = () => {
+    const db = new SqliteDatabase(database(), { readonly: true });
+    const root = Number(db.prepare(`select rootpage from sqlite_master where name = 'meta'`).pluck().get());
+    const pageSize = Number(db.pragma('page_size', { simple: true }));
+    db.close();
+    return { root, pageSize };
+  };
   it.each<[string, string, () => void]>([
     ['that is not there', 'hub_missing', () => rmSync(database())],
     ['that is a directory', 'database_unreadable', () => inItsPlace(database(), () => mkdirSync(database()))],
@@ -138,6 +145,28 @@ describe('the database', () => {
     if (damaged !== undefined && code === 'database_unreadable') expect(readFileSync(database())).toEqual(damaged);
     rmSync(join(work, 'hub'), { recursive: true });
     cpSync(join(made, 'hub'), join(work, 'hub'), { recursive: true });
+    writeFileSync(database(), good);
+    expect((await start()).code).toBe('done');
+  });
+
+  it('that cannot be looked at is not absent', async () => {
+    const good = readFileSync(database());
+    inItsPlace(database(), () => symlinkSync('hub.db', database()));
+    expect(await start()).toMatchObject({ code: 'file_unreadable', details: { reason: 'ELOOP' } });
+    inItsPlace(database(), () => undefined);
+    expect((await start()).code).toBe('hub_missing');
+    writeFileSync(database(), good);
+    expect((await start()).code).toBe('done');
+  });
+
+  it('whose pages are damaged is not absent either', async () => {
+    const good = readFileSync(database());
+    sql('pragma wal_checkpoint(truncate)')();
+    const damaged = readFileSync(database());
+    const { pageSize, root } = pageOfMeta();
+    damaged.fill(0xff, (root - 1) * pageSize, root * pageSize);
+    writeFileSync(database(), damaged);
+    expect((await start()).code).toBe('database_unreadable');
     writeFileSync(database(), good);
     expect((await start()).code).toBe('done');
   });

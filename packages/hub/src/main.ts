@@ -184,9 +184,14 @@ async function openOperatorSocket(app: FastifyInstance, path: string): Promise<v
 
 /** A hub that takes another key for its own would read nothing and might write what nobody reads. */
 async function assertKek(db: Db, vault: Vault): Promise<void> {
-  const expected = await findKekFingerprint(db).catch(() => undefined);
+  const expected = await findKekFingerprint(db).catch(asNoHub);
   if (expected === undefined) throw new RollcallError('hub_missing');
   if (expected !== vault.fingerprint) throw new RollcallError('kek_wrong', { expected, found: vault.fingerprint });
+}
+
+/** A database without tables is no hub. One that cannot be read is not that (I10): its error goes on. */
+function asNoHub(error: unknown): undefined {
+  if (codeOf(error) !== 'SQLITE_ERROR') throw error;
 }
 
 function codeOf(cause: unknown): string {

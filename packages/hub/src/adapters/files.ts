@@ -1,5 +1,5 @@
 /** The few files of a hub: the key-encryption key, what `hub init` writes, the operator's socket. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { decodeBase64url, encodeBase64url, utf8 } from '@rollcall/core/bytes';
@@ -85,8 +85,17 @@ export function createPrivateDirectory(path: string): void {
   chmodSync(path, 0o700);
 }
 
+/** Throws `file_unreadable` where it cannot be told: what cannot be looked at is not absent (I10). */
 export function exists(path: string): boolean {
-  return existsSync(path);
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (cause) {
+    throw new RollcallError(
+      'file_unreadable',
+      { file: path, reason: (cause as { code?: string }).code ?? '' },
+      { cause },
+    );
+  }
 }
 
 /** The socket that a hub left behind when it was killed. */
