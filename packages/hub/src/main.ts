@@ -98,6 +98,14 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
   const vault = createVault(readKek(paths.kek), systemRandom);
   const { db, close } = await openSqlite(paths.database, { create: false });
   let jobs: Jobs | undefined;
+  // A last flush that fails, on a full disk, lets go of the database all the same.
+  const end = async () => {
+    try {
+      await jobs?.stop();
+    } finally {
+      await close();
+    }
+  };
   try {
     await assertKek(db, vault);
     await migrate(db);
@@ -115,16 +123,13 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
       ...listeners.addresses,
       reload: createReload(options, hub.settings, log),
       stop: async () => {
-        await listeners.close();
-        await jobs?.stop();
-        await close();
+        await listeners.close().finally(end);
         log.info('the hub has stopped');
       },
     };
   } catch (error) {
     // A hub that could not open a listener is none: nothing of it may stay behind and hold the process.
-    await jobs?.stop();
-    await close();
+    await end();
     throw asDatabaseError(error, paths.database);
   }
 }
