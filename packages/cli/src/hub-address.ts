@@ -4,7 +4,7 @@ import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import { usageError } from './usage-error.ts';
 
-export const DEFAULT_OPERATOR_SOCKET = '/run/rollcall/operator.sock';
+const DEFAULT_OPERATOR_SOCKET = '/run/rollcall/operator.sock';
 
 export interface HubAddressOptions {
   readonly hub?: string | undefined;

@@ -8,14 +8,7 @@ export interface Counts {
   read(name: CountName): ReadonlyMap<string, number>;
 }
 
-export const countNames = [
-  'heartbeats',
-  'auth',
-  'delivery_refusals',
-  'publications',
-  'master_hits',
-  'instances',
-] as const;
+const countNames = ['heartbeats', 'auth', 'delivery_refusals', 'publications', 'master_hits', 'instances'] as const;
 export type CountName = (typeof countNames)[number];
 
 export function createCounts(): Counts {

@@ -4,5 +4,5 @@ export type { CertificateUsage, ExtensionName, KeyUsageName } from './extensions
 export { type CertificateRequest, type IssuedCertificate, issueCertificate } from './issue-certificate.ts';
 export { type HubUntrustedReason, type JudgedHub, judgeHubCertificate, judgeHubSpki } from './judge-hub.ts';
 export { type ParsedCertificate, parseCertificate, spkiSha256 } from './parse-certificate.ts';
-export { encodeCertificatePem, parseCertificatesPem } from './pem.ts';
+export { encodeCertificatePem } from './pem.ts';
 export { hubId, parseSpiffeId, type SpiffeId, trustDomainId } from './spiffe-id.ts';

@@ -4,7 +4,7 @@ import { concatBytes } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 
-export const STANDARD_INPUT = '-';
+const STANDARD_INPUT = '-';
 
 /** Throws `file_unreadable`, or `too_large`; never shows a byte of the content. */
 export async function readInputFile(path: string): Promise<Uint8Array> {

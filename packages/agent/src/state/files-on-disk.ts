@@ -6,7 +6,7 @@ export const DIRECTORY_MODE = 0o700;
 export const FILE_MODE = 0o600;
 
 /** The two slots, written in turn. */
-export const slotNames = ['state-a', 'state-b'] as const;
+const slotNames = ['state-a', 'state-b'] as const;
 /** What is being written. One name for all, so that a leftover of a crash is overwritten by the next write. */
 export const TEMPORARY_NAME = 'state.tmp';
 export const SOCKET_NAME = 'agent.sock';

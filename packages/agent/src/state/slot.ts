@@ -7,7 +7,7 @@ import { decodeUtf8, utf8 } from '@rollcall/core/bytes';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { canonicalJson, type JsonValue, parseJson, readInteger, readMember, readObject } from '@rollcall/core/json';
 
-export const STATE_FORMAT = 1;
+const STATE_FORMAT = 1;
 
 export interface Slot {
   /** Rises with every write; the higher one is in force. */

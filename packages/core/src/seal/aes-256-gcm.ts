@@ -4,7 +4,7 @@ import { concatBytes } from '../bytes.ts';
 
 export const AEAD_KEY_BYTES = 32;
 export const AEAD_NONCE_BYTES = 12;
-export const AEAD_TAG_BYTES = 16;
+const AEAD_TAG_BYTES = 16;
 
 /** Without it Node takes tags cut to 4, 8, 12, 13, 14 and 15 bytes: 2^32 tries instead of 2^128 (design 4). */
 const OPTIONS = { authTagLength: AEAD_TAG_BYTES };
