@@ -230,9 +230,11 @@ async function askEveryRoute(at: Fleet): Promise<void> {
     const isDone = /^\/v1\/hosts\/.*(?:evict|remove|reenrol)$/.test(path);
     if (listener === 'operator' && !isDone) await at.askRaw(method, filled, method === 'GET' ? undefined : {});
     if (listener === 'fleet') await exchange({ port: at.port }, { method, path: filled }, at.recorder);
+    if (listener === 'agent') {
+      await exchange({ socket: join(at.stateOf('agent-1'), 'agent.sock') }, { method, path }, at.recorder);
+    }
     if (listener === 'metrics') at.recorder.keep('response', `${method} ${path}`, Buffer.from(await at.metrics()));
   }
-  await at.agentStatus('agent-1');
 }
 
 function keepMasters(at: Fleet): void {

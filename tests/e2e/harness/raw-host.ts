@@ -174,6 +174,11 @@ export async function enrolRawHost(fleet: Fleet, id: string): Promise<RawHost> {
   return host;
 }
 
+/** Fingerprints of the keys that the deliveries of an answer are sealed to. */
+export function recipientsIn(answer: Answered): readonly string[] {
+  return answer.json<HeartbeatAnswer>().deliveries.map(({ recipient }) => recipient);
+}
+
 export function toPublished({ public: key }: WrapKeyPair): { readonly suite: string; readonly public: string } {
   return { suite: key.suite, public: encodeBase64url(key.bytes) };
 }
