@@ -1,6 +1,8 @@
+import { FakeClock } from '@rollcall/core/testing';
 import { describe, expect, it } from 'vitest';
 import { enrolNew, thiefBearer } from './host.fixture.ts';
-import { codeOf, createTestHub, DAY_MS, operator, type TestHub } from './hub.fixture.ts';
+import { codeOf, createTestHub, DAY_MS, operator, START_MS, type TestHub } from './hub.fixture.ts';
+import { createHubClock } from './hub-clock.ts';
 import { createLiveGenerations } from './live-generations.ts';
 import { retireRotation } from './operations/rotation/retire.ts';
 import { startRotation } from './operations/rotation/start.ts';
@@ -37,6 +39,23 @@ describe('the generations that verify', () => {
     await hub.wall.advance(1);
     expect(await codeOf(() => hub.generations.verify('agent-7', 1, old))).toBe('unauthenticated');
     expect(hub.generations.verify('agent-7', 1, current)).toEqual({ version: 2 });
+  });
+
+  it('stay closed over a kill and a clock that was set back, from the first refusal on', async () => {
+    const hub = await createRotating();
+    const old = thiefBearer(hub, 'agent-7', 1, 1);
+    const verifyAfterRestart = async () => {
+      const clock = await createHubClock(hub.db, hub.vault, new FakeClock(START_MS));
+      const generations = createLiveGenerations({ db: hub.db, vault: hub.vault, clock });
+      await generations.reload();
+      return codeOf(() => generations.verify('agent-7', 1, old));
+    };
+    await hub.wall.advance(7 * DAY_MS - 1);
+    await hub.generations.catchUp();
+    expect(await verifyAfterRestart()).toBe('done');
+    await hub.wall.advance(1);
+    await hub.generations.catchUp();
+    expect(await verifyAfterRestart()).toBe('unauthenticated');
   });
 
   it('are those of the store: a previous one that was destroyed verifies no more', async () => {

@@ -17,7 +17,7 @@ export const MASTER = 'master';
 
 export interface LiveGenerations {
   reload(): Promise<void>;
-  /** Reads them again where they changed since, or could not be read. */
+  /** Before a refusal: reads them again where they changed since, or could not be read, and makes it last. */
   catchUp(): Promise<void>;
   /**
    * Throws `unauthenticated`, or `unavailable` when the store of generations could not be read for 30 s: what was read
@@ -41,6 +41,8 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
   /** Monotonic, since when the store cannot be read; `null` while it can. Nothing was ever read before the first reload. */
   let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
   let prepared: PreparedVerifier | undefined;
+  /** The end of a window that the stored floor of the clock is past of. */
+  let recordedEndMs: number | null = null;
 
   const current = () => held.find((generation) => generation.state === 'current');
   const previous = () => held.find((generation) => generation.state === 'previous');
@@ -59,6 +61,14 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
     }
   };
 
+  /** A refusal for a window that has closed is given once the store knows how late it is: no restart opens it again (I7). */
+  const recordClosing = async () => {
+    const endsMs = previous()?.verifyUntilMs ?? null;
+    if (endsMs === null || endsMs === recordedEndMs || clock.now() < endsMs) return;
+    await clock.save(db);
+    recordedEndMs = endsMs;
+  };
+
   /** Of this moment: in a window that is open nothing is prepared anew. */
   const prepareNow = (): PreparedVerifier => {
     const now = clock.now();
@@ -72,6 +82,7 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
     catchUp: createSharedRun(async () => {
       const isNew = (await readTrustVersion(db, EVERY_HOST)) !== heldVersion;
       if (isNew || unreadableSince !== null) await reload();
+      await recordClosing();
     }),
 
     verify(host, life, presented) {
