@@ -11,7 +11,7 @@ import { createCounts } from './counts.ts';
 import type { Hub } from './hub.ts';
 import { createHubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
-import { parseListenAddress } from './listen-address.ts';
+import { isWildcard, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { createLiveGenerations } from './live-generations.ts';
 import { createOldHits } from './old-hits.ts';
 import { type LiveOptions, settingsOf } from './reload.ts';
@@ -24,7 +24,7 @@ import type { Db } from './store/schema.ts';
 import { toTrustBundle } from './trust-bundle.ts';
 
 export interface AssembleOptions extends LiveOptions {
-  /** Overrides where `hub init` said that agents reach the hub. */
+  /** Overrides where `hub init` said that agents reach the hub; a wildcard only where it listens. */
   readonly listen?: string | undefined;
 }
 
@@ -55,14 +55,14 @@ export async function assembleHub(
   const authority = restoreAuthority({ certificateDer: stored.certificate, privateKeyPkcs8: stored.key.reveal() });
   const serverKey = createPrivateKey({ key: Buffer.from(stored.serverKey.reveal()), format: 'der', type: 'pkcs8' });
   const serverPublic = createPublicKey(serverKey);
-  const listenAt = parseListenAddress(options.listen ?? (await readMeta(db, vault, 'listen')));
+  const reachedAt = addressForHosts(options.listen, await readMeta(db, vault, 'listen'));
   const { trustDomain } = authority;
   const certificate = issueCertificate({
     authority,
     subjectPublicKey: serverPublic,
     commonName: 'hub',
     uri: hubId(trustDomain),
-    ...namesOf(listenAt.host),
+    ...namesOf(reachedAt),
     usage: 'serverAuth',
     nowMs: clock.now(),
     lifeMs: limits.serverCertificateLifeMs,
@@ -92,7 +92,7 @@ export async function assembleHub(
     epoch,
     identity: {
       trustDomain,
-      hubTrust: { trustDomain, root, spki: [spki], hubs: [`https://${listenAt.text}`] },
+      hubTrust: { trustDomain, root, spki: [spki], hubs: [`https://${reachedAt.text}`] },
       bundle: toTrustBundle(authority.certificateDer),
     },
     nudgeRotation,
@@ -101,9 +101,15 @@ export async function assembleHub(
   return { hub, tls: { certificate: certificate.certificatePem, key, endsAtMs: certificate.notAfterMs } };
 }
 
-/** The names that the fleet listener is called by; this machine's own where it listens on all addresses. */
-function namesOf(host: string): { dnsNames: readonly string[]; ipAddresses: readonly string[] } {
-  if (host === '0.0.0.0' || host === '::')
-    return { dnsNames: [hostname(), 'localhost'], ipAddresses: ['127.0.0.1', '::1'] };
+/** What tokens and the hub-root file name: where it listens, or, where that is every address, what `hub init` was told. */
+function addressForHosts(given: string | undefined, stored: string): ListenAddress {
+  const listenAt = parseListenAddress(given ?? stored);
+  return isWildcard(listenAt) ? parseListenAddress(stored) : listenAt;
+}
+
+/** The names that the fleet listener is called by. Only a hub that was made before `hub init` refused it has a wildcard. */
+function namesOf(address: ListenAddress): { dnsNames: readonly string[]; ipAddresses: readonly string[] } {
+  const { host } = address;
+  if (isWildcard(address)) return { dnsNames: [hostname(), 'localhost'], ipAddresses: ['127.0.0.1', '::1'] };
   return isIP(host) === 0 ? { dnsNames: [host], ipAddresses: [] } : { dnsNames: [], ipAddresses: [host] };
 }

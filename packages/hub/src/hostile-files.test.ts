@@ -11,10 +11,12 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { get } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRollcallError } from '@rollcall/core/errors';
+import { type HubStatusAnswer, routes } from '@rollcall/wire';
 import SqliteDatabase from 'better-sqlite3';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { initHub, type RunOptions, startHub } from './main.ts';
@@ -57,6 +59,16 @@ async function start(options: Partial<RunOptions> = {}): Promise<{ code: string;
 function inItsPlace(file: string, make: () => void): void {
   rmSync(file);
   make();
+}
+
+function readStatus(socketPath: string): Promise<HubStatusAnswer> {
+  return new Promise((resolve, reject) => {
+    get({ socketPath, path: routes.hubStatus.path, agent: false }, (answer) => {
+      answer
+        .toArray()
+        .then((chunks) => resolve(JSON.parse(Buffer.concat(chunks).toString()) as HubStatusAnswer), reject);
+    }).once('error', reject);
+  });
 }
 
 /** Every row of every table. */
@@ -184,6 +196,25 @@ describe('the database', () => {
 });
 
 describe('an address', () => {
+  it('to listen on that is every address is not what hosts are told: that is what init was told', async () => {
+    const dir = join(work, 'named');
+    const init = (listen: string) =>
+      initHub({ dir, kekFile: join(work, 'named.kek'), listen }).finally(() => process.umask(umask));
+    const told = async (listen: string) => {
+      const at = { dir, kekFile: join(work, 'named.kek'), metrics: '127.0.0.1:0', logLevel: 'silent' } as const;
+      const hub = await startHub({ ...at, listen }).finally(() => process.umask(umask));
+      try {
+        return (await readStatus(hub.operatorSocket)).hubRoot.hubs;
+      } finally {
+        await hub.stop();
+      }
+    };
+    expect(await init('0.0.0.0:7443').catch(({ code }: { code: string }) => code)).toBe('malformed_address');
+    expect((await init('hub.example:7443')).hubRoot.hubs).toEqual(['https://hub.example:7443']);
+    expect(await told('0.0.0.0:0')).toEqual(['https://hub.example:7443']);
+    expect(await told('127.0.0.1:0')).toEqual(['https://127.0.0.1:0']);
+  });
+
   const occupy = () =>
     new Promise<{ server: Server; address: string }>((resolve) => {
       const server = createServer().listen(0, '127.0.0.1', () => {

@@ -11,7 +11,7 @@ import { createFoundation, storeFoundation } from './foundation.ts';
 import { hubPaths } from './hub-paths.ts';
 import { toHubRootJson } from './hub-status.ts';
 import { createVault } from './kek/vault.ts';
-import { parseListenAddress } from './listen-address.ts';
+import { isWildcard, parseListenAddress } from './listen-address.ts';
 import { migrate } from './store/migrate.ts';
 
 export interface InitOptions {
@@ -42,10 +42,15 @@ export interface InitPorts {
   readonly generateKeyPair: KeyPairPort;
 }
 
+const NOT_REACHABLE =
+  'Name the address that hosts reach the hub under. To listen on every address: `rollcall hub start --listen 0.0.0.0:7443`.';
+
 export async function initHub(options: InitOptions, ports: InitPorts): Promise<InitResult> {
   const { clock, random } = ports;
   const paths = hubPaths(options.dir, options.kekFile);
   const listen = parseListenAddress(options.listen ?? '127.0.0.1:7443');
+  // It goes into every token: a host that is told 0.0.0.0 dials itself.
+  if (isWildcard(listen)) throw new RollcallError('malformed_address', { hint: NOT_REACHABLE });
   const trustDomain = options.trustDomain ?? 'rollcall.internal';
   for (const path of [paths.database, paths.kek, paths.offlineKey, paths.hubRoot]) {
     if (exists(path)) throw new RollcallError('hub_exists', { path });

@@ -1,11 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from './hub.fixture.ts';
-import { formatAddress, parseListenAddress } from './listen-address.ts';
+import { formatAddress, isWildcard, parseListenAddress } from './listen-address.ts';
 
 const port = fc.integer({ min: 0, max: 65_535 });
 const name = fc.domain();
 const address = fc.tuple(fc.oneof(fc.ipV4(), fc.ipV6(), name), port);
+
+it.each([
+  ['0.0.0.0:1', true],
+  ['[::]:1', true],
+  ['[0:0:0:0:0:0:0:0]:1', true],
+  ['127.0.0.1:1', false],
+  ['[::1]:1', false],
+  ['0.example:1', false],
+])('%s stands for every address of the machine: %s', (text, every) => {
+  expect(isWildcard(parseListenAddress(text))).toBe(every);
+});
 
 describe('an address to listen on', () => {
   it.each([

@@ -29,6 +29,11 @@ function isNameOfUrl(host: string): boolean {
   return URL.canParse(url) && new URL(url).hostname === host.toLowerCase();
 }
 
+/** Every address of the machine: good to listen on, and none that a host could dial. */
+export function isWildcard({ host }: ListenAddress): boolean {
+  return isIP(host) !== 0 && /^[0:.]+$/.test(host);
+}
+
 export function formatAddress(host: string, port: number): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -32,7 +32,7 @@ import type { Db } from './store/schema.ts';
 export interface RunOptions {
   readonly dir: string;
   readonly kekFile?: string | undefined;
-  /** Overrides where `hub init` said that agents reach the hub. */
+  /** Overrides where `hub init` said that agents reach the hub; a wildcard only where it listens. */
   readonly listen?: string | undefined;
   /** `HOST:PORT`; loopback by default. */
   readonly metrics?: string | undefined;

@@ -30,7 +30,10 @@ export const start: Verb = defineVerb<StartOptions>({
     configOption,
     { flags: '--dir <dir>', description: 'data directory of the hub' },
     { flags: '--kek-file <file>', description: 'key-encryption key, where it is not the one that init made' },
-    { flags: '--listen <host:port>', description: 'address for hosts, where it is not the one that init was told' },
+    {
+      flags: '--listen <host:port>',
+      description: 'where to listen for hosts, where it is not the address that init was told',
+    },
     { flags: '--metrics <host:port>', description: 'address for Prometheus' },
     { flags: '--operators <host:port>', description: 'address for operators with tokens; none by default' },
     { flags: '--beat <duration>', description: 'how often hosts are to beat, for example 10s' },

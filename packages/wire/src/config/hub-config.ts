@@ -12,7 +12,13 @@ export const hubConfigTable = {
     about: 'Key-encryption key, outside the data directory.',
     example: '/etc/rollcall/kek',
   },
-  listen: { key: 'listen', kind: address, isLive: false, about: 'Address for hosts.', example: '0.0.0.0:7443' },
+  listen: {
+    key: 'listen',
+    kind: address,
+    isLive: false,
+    about: 'Where to listen for hosts. They are told this address, or that of `hub init` where this is every address.',
+    example: '0.0.0.0:7443',
+  },
   metrics: {
     key: 'metrics',
     kind: address,
