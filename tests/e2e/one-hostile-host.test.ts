@@ -6,7 +6,7 @@ import { limits } from '@rollcall/core/limits';
 import { generateWrapKey } from '@rollcall/core/seal';
 import type { AuditRecord, PendingPin } from '@rollcall/wire';
 import { describe, expect, it } from 'vitest';
-import { enrolRawHost, type RawHost, random, toPublished } from './harness/raw-host.ts';
+import { createRawHost, enrolRawHost, type RawHost, random, recipientsIn, toPublished } from './harness/raw-host.ts';
 import { useFleet } from './harness/use-fleet.ts';
 import { sleep } from './harness/wait-until.ts';
 
@@ -39,7 +39,7 @@ describe('a bearer of one host in other hands', () => {
         capacity: { cpu: Number.MAX_SAFE_INTEGER, memory: Number.MAX_SAFE_INTEGER, slots: Number.MAX_SAFE_INTEGER },
       },
     }));
-    expect([...beats.keys()].sort()).toEqual([200, 429]);
+    expect([...beats.keys()].sort((a, b) => a - b)).toEqual([200, 429]);
     // How many get through is what the rate allows, not what was tried.
     expect(beats.get(200)).toBeLessThan(FLOOD / 4);
     const challenges = await thief.flood(FLOOD, () => ({
@@ -89,6 +89,45 @@ describe('a bearer of one host in other hands', () => {
     expect(records.length).toBeLessThanOrEqual(limits.pendingPinsPerHost + 4);
     expect(bytesOnDisk() - before.bytes).toBeLessThan(5_000_000);
   }, 180_000);
+
+  it('is bounded for each agent that runs, and is sent nothing but what the true host could open', async () => {
+    const host = await enrolRawHost(fleet(), 'web-5');
+    const thief = createRawHost(fleet(), 'web-5', random(32), host.bearer());
+    // Keys by the hundred, keys that are none, times, versions and instances out of the air.
+    const statuses: number[] = [];
+    for (let beat = 0; beat < 200; beat += 1)
+      statuses.push((await thief.beat({ wrapKey: generateWrapKey(random) })).status);
+    // Let in, as a bearer is, and then bounded.
+    expect(statuses.slice(0, 20)).toEqual(new Array(20).fill(200));
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    for (const key of [
+      '',
+      'AAAA',
+      encodeBase64url(new Uint8Array(32)),
+      encodeBase64url(random(32)),
+      'x'.repeat(4_000),
+    ]) {
+      thief.restart();
+      const answer = await thief.beat({ wrapKey: { suite: 'x25519', public: key } });
+      expect(answer.status).toBe(200);
+      // It says that it holds nothing, and is sent what the true host could open, sealed to the pin.
+      expect(recipientsIn(answer)).toEqual([host.wrapKey.public.fingerprint]);
+      expect(() => thief.open(answer)).toThrow();
+    }
+    for (let start = 0; start < 50; start += 1) {
+      thief.restart();
+      const answer = await thief.beat({
+        body: {
+          sentAt: '2035-01-01T00:00:00.000Z',
+          held: { master: { epoch: 999, step: 999 } },
+          refused: [{ secret: 'master', reason: 'delivery_unopenable' }],
+        },
+      });
+      expect([200, 429]).toContain(answer.status);
+      // The true host is served all the while: what is bounded is bounded for each agent that runs.
+      if (start % 5 === 0) expect((await host.beat()).status).toBe(200);
+    }
+  });
 
   it('names nobody else: an id elsewhere in the request is compared, and refused when it is another', async () => {
     const host = await enrolRawHost(fleet(), 'web-3');

@@ -123,7 +123,11 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
       ...listeners.addresses,
       reload: createReload(options, hub.settings, log),
       stop: async () => {
-        await listeners.close().finally(end);
+        try {
+          await listeners.close();
+        } finally {
+          await end();
+        }
         log.info('the hub has stopped');
       },
     };

@@ -8,7 +8,7 @@ import { createRoll, type Roll, type RollEntry } from './roll.ts';
 
 /** The projection alone: what was seen belongs to each process. */
 const trustOf = (entry: RollEntry) => [entry.id, entry.status, entry.life, entry.pinFingerprint, entry.wantedStep];
-const stateOf = (roll: Roll) => [...roll.entries()].map(trustOf).sort();
+const stateOf = (roll: Roll) => [...roll.entries()].map((entry) => trustOf(entry).join(' ')).sort();
 
 /** Another process on the same store, which is told nothing. */
 async function createWitness(hub: TestHub): Promise<Roll> {

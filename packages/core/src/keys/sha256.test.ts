@@ -15,6 +15,7 @@ test('SHA-256 of abc (FIPS 180-4)', () => {
 describe('HMAC-SHA256', () => {
   const groups = readWycheproof<{ key: string; msg: string; tag: string }>('hmac_sha256_test.json');
 
+  // Skipped where the published vectors are not beside the project: they are read there, never copied.
   test.skipIf(groups === undefined)('gives the verdicts of Wycheproof', () => {
     let cases = 0;
     for (const { tagSize, tests } of groups ?? []) {
@@ -60,6 +61,7 @@ describe('HKDF-SHA256', () => {
     'hkdf_sha256_test.json',
   );
 
+  // Skipped where the published vectors are not beside the project: they are read there, never copied.
   test.skipIf(groups === undefined)('gives the verdicts of Wycheproof', () => {
     const verdicts = { valid: 0, invalid: 0, acceptable: 0 };
     for (const { tests } of groups ?? []) {

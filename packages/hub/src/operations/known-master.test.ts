@@ -56,7 +56,7 @@ describe('a host of an older fleet', () => {
     await addHost(hub, { host: 'old-1', existing: true }, operator);
     await start(hub);
     expect(await holding(hub)).toBe(1);
-    hub.wall.advance(2 * DAY_MS);
+    await hub.wall.advance(2 * DAY_MS);
     expect(await holding(hub)).toBe(0);
   });
 

@@ -50,6 +50,6 @@ function readBearer(rawHeaders: readonly string[]): Uint8Array | undefined {
 }
 
 function isAtLeast(role: OperatorRole, needed: RouteAuth): boolean {
-  const wanted = operatorRoles.findIndex((candidate) => candidate === needed);
-  return wanted !== -1 && operatorRoles.indexOf(role) >= wanted;
+  const rank = (wanted: RouteAuth) => (operatorRoles as readonly RouteAuth[]).indexOf(wanted);
+  return rank(needed) !== -1 && rank(role) >= rank(needed);
 }
