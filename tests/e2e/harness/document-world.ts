@@ -158,7 +158,7 @@ function findToken(printed: string): string {
 
 /** The rule by which a command goes on in the background. */
 export function isBackground(command: string): boolean {
-  return /^rollcall (?:hub|agent) start\b/.test(command);
+  return /^rollcall (?:hub|agent) start\b(?!.* --help)/.test(command);
 }
 
 interface Ran {
