@@ -1,4 +1,4 @@
-/** A new step of a host's master assignment: what the phase that the rotation stands in says (design 4, 5). */
+/** New steps of hosts' master assignments: what the phase that the rotation stands in says (design 4, 5). */
 import { RollcallError } from '@rollcall/core/errors';
 import { assignmentSets, currentGeneration, liveGenerations } from '@rollcall/core/rotation';
 import type { Hub } from '../hub.ts';
@@ -9,19 +9,28 @@ import { findRunning } from '../store/rotations.ts';
 import type { Tx } from '../store/schema.ts';
 
 /** `switched`: whether the host's turn has come; left out, a host that had its turn keeps it. */
-export async function issueMasterStep(
-  hub: Pick<Hub, 'vault' | 'clock' | 'epoch'>,
+export function issueMasterStep(hub: StepHub, tx: Tx, host: string, switched?: boolean): Promise<void> {
+  return issueMasterSteps(hub, tx, [host], switched);
+}
+
+/** One for each: what is the same for all of them is read once, since a whole roll may wait in this transaction. */
+export async function issueMasterSteps(
+  hub: StepHub,
   tx: Tx,
-  host: string,
+  hosts: readonly string[],
   switched?: boolean,
-): Promise<number> {
+): Promise<void> {
   const rotation = (await findRunning(tx, hub.vault, MASTER)) ?? null;
   const generations = await listUndestroyed(tx, hub.vault, MASTER);
   const current = currentGeneration(generations);
   const oldVerifies = liveGenerations(generations, hub.clock.now()).length > 1;
   if (current === null) throw new RollcallError('master_missing');
-  const before = await findAssignment(tx, hub.vault, host, MASTER);
-  const hadItsTurn = rotation !== null && before?.present === rotation.to;
-  const sets = assignmentSets(rotation, current.version, { switched: switched ?? hadItsTurn }, oldVerifies);
-  return issueStep(tx, hub.vault, { host, secret: MASTER, epoch: hub.epoch, ...sets, issuedAt: hub.clock.now() });
+  for (const host of hosts) {
+    const before = await findAssignment(tx, hub.vault, host, MASTER);
+    const hadItsTurn = rotation !== null && before?.present === rotation.to;
+    const sets = assignmentSets(rotation, current.version, { switched: switched ?? hadItsTurn }, oldVerifies);
+    await issueStep(tx, hub.vault, { host, secret: MASTER, epoch: hub.epoch, ...sets, issuedAt: hub.clock.now() });
+  }
 }
+
+type StepHub = Pick<Hub, 'vault' | 'clock' | 'epoch'>;

@@ -16,7 +16,7 @@ import type { Actor } from '../../store/audit.ts';
 import { insertGeneration, type LiveRecord, updateGeneration } from '../../store/generations.ts';
 import { findRotation, insertRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
-import { issueMasterStep } from '../issue-master-step.ts';
+import { issueMasterSteps } from '../issue-master-step.ts';
 import { viewRoll } from './view.ts';
 import { destroyGeneration, recordRotation, storeRotation } from './write.ts';
 
@@ -60,10 +60,10 @@ export async function startRotation(hub: Hub, input: StartInput, actor: Actor): 
 async function reissueDestroyed(hub: Hub, tx: Tx, hosts: readonly RollHost[], destroyed: number | null): Promise<void> {
   if (destroyed === null) return;
   const onRoll = new Set(hosts.map(({ id }) => id));
-  for (const [host, assignment] of await listAssignments(tx, hub.vault, MASTER)) {
-    const isDestroyed = assignment === 'unreadable' || assignment.accept.includes(destroyed);
-    if (onRoll.has(host) && isDestroyed) await issueMasterStep(hub, tx, host);
-  }
+  const standing = [...(await listAssignments(tx, hub.vault, MASTER))];
+  const holders = standing.filter(([, held]) => held === 'unreadable' || held.accept.includes(destroyed));
+  const ids = holders.map(([host]) => host).filter((host) => onRoll.has(host));
+  await issueMasterSteps(hub, tx, ids);
 }
 
 /** One step for each generation: the previous one is destroyed, the current one becomes previous, the new one current. */

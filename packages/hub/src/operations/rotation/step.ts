@@ -12,7 +12,7 @@ import { MASTER } from '../../live-generations.ts';
 import { type Actor, hubActor } from '../../store/audit.ts';
 import { findRunning } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
-import { issueMasterStep } from '../issue-master-step.ts';
+import { issueMasterSteps } from '../issue-master-step.ts';
 import { type RotationView, readRotation, viewRotation } from './view.ts';
 import { narrow, recordRotation, storeRotation } from './write.ts';
 
@@ -68,7 +68,7 @@ async function takeWave(hub: Hub, tx: Tx, rotation: Rotation, wave: Wave): Promi
   }
   if (wave.members.length === 0 && wave.canary === rotation.canary) return false;
   await storeRotation(hub, tx, { ...rotation, canary: wave.canary }, rotation.phase);
-  for (const member of wave.members) await issueMasterStep(hub, tx, member, true);
+  await issueMasterSteps(hub, tx, wave.members, true);
   await recordRotation(hub, tx, rotation, hubActor, 'rotation.wave', { canary: wave.canary, members: wave.members });
   return true;
 }

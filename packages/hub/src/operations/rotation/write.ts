@@ -8,7 +8,7 @@ import { type Actor, type AuditEntry, appendAudit } from '../../store/audit.ts';
 import { type LiveRecord, updateGeneration } from '../../store/generations.ts';
 import { updateRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
-import { issueMasterStep } from '../issue-master-step.ts';
+import { issueMasterSteps } from '../issue-master-step.ts';
 import type { RotationView } from './view.ts';
 
 /** Stores the rotation, unless it has left the phase that was seen: of two who advance at once, one is told. */
@@ -75,10 +75,15 @@ export async function recordRotation(
 async function reissue(hub: Hub, tx: Tx, rotation: Rotation, hosts: readonly RollHost[]): Promise<void> {
   const standing = await listAssignments(tx, hub.vault, MASTER);
   const wanted = assignmentSets(rotation, rotation.to, { switched: true }, false);
-  for (const { id } of hosts) {
+  const changed = hosts.filter(({ id }) => {
     const before = standing.get(id);
-    const isSame =
-      typeof before === 'object' && before.present === wanted.present && before.accept.join() === wanted.accept.join();
-    if (!isSame) await issueMasterStep(hub, tx, id, true);
-  }
+    if (typeof before !== 'object') return true;
+    return before.present !== wanted.present || before.accept.join() !== wanted.accept.join();
+  });
+  await issueMasterSteps(
+    hub,
+    tx,
+    changed.map(({ id }) => id),
+    true,
+  );
 }
