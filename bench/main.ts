@@ -1,10 +1,16 @@
-/** Runs every benchmark and prints a table, or with --json one document. Exit code 1 when a bound does not hold. */
+/**
+ * Runs every benchmark and prints a table, or with --json one document. Exit code 1 when a bound does not hold. With --timing
+ * only whether the time of a refusal tells why, which takes as long as many samples do.
+ */
 import { availableParallelism, cpus } from 'node:os';
 import { benchBearer } from './bearer.ts';
 import type { BenchResult } from './measure.ts';
 import { benchSeal } from './seal.ts';
+import { benchTiming } from './timing.ts';
 
-const benches: readonly (() => Promise<BenchResult[]>)[] = [benchSeal, benchBearer];
+const benches: readonly (() => Promise<BenchResult[]>)[] = process.argv.includes('--timing')
+  ? [() => benchTiming()]
+  : [benchSeal, benchBearer];
 
 const results: BenchResult[] = [];
 for (const bench of benches) results.push(...(await bench()));

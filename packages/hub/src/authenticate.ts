@@ -93,7 +93,7 @@ function tryVerify(hub: AuthHub, entry: RollEntry | undefined, claim: Claim): Au
   const present = verifyLife(hub, claim, life);
   if (isLetIn && present !== undefined) return { entry, rung: 'derived', version: present, life };
   // And once more, whether there is a former life or not.
-  const former = verifyLife(hub, claim, Math.max(life - 1, 1));
+  const former = verifyLife(hub, claim, isLetIn ? Math.max(life - 1, 1) : life);
   const isFormerGood = entry?.formerLifeUntil != null && life > 1 && hub.clock.now() < entry.formerLifeUntil;
   if (!isLetIn || !isFormerGood || former === undefined) return undefined;
   return { entry, rung: 'derived', version: former, life: life - 1 };

@@ -1,6 +1,6 @@
 /**
- * The hub's parts, for a simulator that drives them without listeners, and under a database of its own making: the
- * second door of this package. What it offers is what ships; nothing here is made for a test.
+ * The hub's parts, for a simulator that drives them without listeners, and under a database of its own making, and for what
+ * measures one of them: the second door of this package. What it offers is what ships; nothing here is made for a test.
  */
 export { default as SqliteDatabase } from 'better-sqlite3';
 export {
@@ -14,8 +14,10 @@ export {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-export { generateP256KeyPair } from './adapters/random.ts';
+export { generateP256KeyPair, systemRandom } from './adapters/random.ts';
+export { openSqlite } from './adapters/sqlite.ts';
 export { type AssembleOptions, assembleHub, type HubPorts } from './assemble-hub.ts';
+export { type AuthenticatedHost, authenticateHost } from './authenticate.ts';
 export { createFoundation, type Foundation, storeFoundation } from './foundation.ts';
 export { toErrorAnswer } from './http/errors.ts';
 export { createHeartbeatEndpoint } from './http/heartbeat-endpoint.ts';
