@@ -47,7 +47,7 @@ const rows = {
   delivery_malformed: [400, 1, 'The delivery is not an envelope of this protocol.', 'Compare it with docs/PROTOCOL.md.'],
   delivery_other_host: [400, 1, 'The delivery is for another host.', 'Nothing was applied. Look at what lies between hub and host.'],
   delivery_unknown_recipient: [400, 1, 'The delivery is sealed to a key that this host does not hold.', 'Compare `rollcall pin show` with `rollcall agent status`.'],
-  delivery_replayed: [400, 1, 'The delivery is older than what this host holds.', 'Nothing was applied. After a restore of the hub run `rollcall hub restore`.'],
+  delivery_replayed: [400, 1, 'The delivery is older than what this host holds.', 'Nothing was applied. A hub that was started from an old backup says less than its hosts hold: see SECURITY.md, When the hub is lost.'],
   delivery_unknown_hub_key: [400, 1, 'The delivery is signed by a hub key that the pinned hub root does not vouch for.', 'Compare the hub root of this host with `rollcall hub status`.'],
   delivery_bad_signature: [400, 1, 'The signature of the delivery does not verify.', 'Nothing was applied. Look at what lies between hub and host.'],
   delivery_unopenable: [400, 1, 'The delivery does not open for this host, secret and version.', 'Nothing was applied. Look at what lies between hub and host.'],
