@@ -15,74 +15,64 @@ export interface Jobs {
 }
 
 export function runJobs(hub: Hub, clock: Clock): Jobs {
-  const stopped = new AbortController();
-  let nudged: () => void = () => undefined;
-  const loops = [
-    loop(hub, clock, stopped.signal, 'liveness', async () => {
-      await flushDirtyLiveness(hub);
-      return limits.livenessFlushMs;
-    }),
-    // Also how the hub comes back by itself after a store that could not be read (I8).
-    loop(hub, clock, stopped.signal, 'generations', async () => {
-      await hub.generations.reload();
-      return limits.storePollMs;
-    }),
-    loop(
-      hub,
-      clock,
-      stopped.signal,
-      'rotation',
-      async () => {
-        const startedAt = clock.monotonic();
-        const changed = await stepRotation(hub);
-        if (changed) return 0;
-        // A pass over a large roll costs; it must not become what the hub mainly does.
-        return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
-      },
-      (wake) => {
-        nudged = wake;
-      },
-    ),
-  ];
+  const liveness = loop(hub, clock, 'liveness', async () => {
+    await flushDirtyLiveness(hub);
+    return limits.livenessFlushMs;
+  });
+  // Also how the hub comes back by itself after a store that could not be read (I8).
+  const generations = loop(hub, clock, 'generations', async () => {
+    await hub.generations.reload();
+    return limits.storePollMs;
+  });
+  const rotation = loop(hub, clock, 'rotation', async () => {
+    const startedAt = clock.monotonic();
+    const changed = await stepRotation(hub);
+    if (changed) return 0;
+    // A pass over a large roll costs; it must not become what the hub mainly does.
+    return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
+  });
+  const loops = [liveness, generations, rotation];
   return {
-    nudge: () => nudged(),
+    nudge: () => rotation.wake(),
     areAlive: () => loops.every((job) => clock.monotonic() - job.lastRoundAt() < limits.jobSilentMs),
     stop: async () => {
-      stopped.abort();
-      await Promise.all(loops.map((job) => job.ended));
+      await Promise.all(loops.map((job) => job.stop()));
       await flushDirtyLiveness(hub);
     },
   };
 }
 
 interface Loop {
-  readonly ended: Promise<void>;
+  /** The next round is soon; one that is on its way is followed by another, since it may have looked before. */
+  wake(): void;
   lastRoundAt(): number;
+  /** Ends after the round that is on its way. */
+  stop(): Promise<void>;
 }
 
 /** `round` returns how long to wait. One that fails is logged, and tried again at the usual pace. */
-function loop(
-  hub: Hub,
-  clock: Clock,
-  stop: AbortSignal,
-  name: string,
-  round: () => Promise<number>,
-  onWake: (wake: () => void) => void = () => undefined,
-): Loop {
+function loop(hub: Hub, clock: Clock, name: string, round: () => Promise<number>): Loop {
   let lastRoundAt = clock.monotonic();
+  let isStopped = false;
+  let nap = new AbortController();
   const run = async () => {
-    while (!stop.aborted) {
+    while (!isStopped) {
+      nap = new AbortController();
       const waitMs = await attempt(hub, name, round);
       if (waitMs !== null) lastRoundAt = clock.monotonic();
-      const nap = new AbortController();
-      const end = () => nap.abort();
-      stop.addEventListener('abort', end, { once: true });
-      onWake(end);
       await clock.sleep(waitMs ?? limits.rotationStepMs, nap.signal);
-      stop.removeEventListener('abort', end);
     }
   };
-  return { ended: run(), lastRoundAt: () => lastRoundAt };
+  const ended = run();
+  return {
+    wake: () => nap.abort(),
+    lastRoundAt: () => lastRoundAt,
+    stop: () => {
+      isStopped = true;
+      nap.abort();
+      return ended;
+    },
+  };
 }
 
 async function attempt(hub: Hub, name: string, round: () => Promise<number>): Promise<number | null> {

@@ -143,6 +143,11 @@ const readers: Readonly<Record<string, Read>> = {
   meta: (of) => readMeta(db, of, 'epoch'),
 };
 
+function another(value: Buffer | number | string | null): Buffer | number | string {
+  if (Buffer.isBuffer(value)) return Buffer.from([...value.subarray(1), 1]);
+  return typeof value === 'number' ? value + 1 : `${value ?? ''}x`;
+}
+
 /** What is read is what was written, or it says that it cannot be read; `gone` where another key now leads to nothing. */
 async function outcomeOf(read: Read, written: string, of: Vault = vault): Promise<'read' | 'unreadable' | 'gone'> {
   const code = await codeOf(async () => {
@@ -185,13 +190,12 @@ describe('every row that trust rests on', () => {
       const columns = beside.prepare(`select name from pragma_table_info(?)`).pluck().all(table) as string[];
       expect(columns).toContain('mac');
       for (const column of columns) {
-        const before = beside.prepare(`select "${column}" from "${table}"`).pluck().get();
-        const other = Buffer.isBuffer(before)
-          ? Buffer.from([...before.subarray(1), 1])
-          : typeof before === 'number'
-            ? before + 1
-            : `${before ?? ''}x`;
-        beside.prepare(`update "${table}" set "${column}" = ?`).run(other);
+        const before = beside.prepare(`select "${column}" from "${table}"`).pluck().get() as
+          | Buffer
+          | number
+          | string
+          | null;
+        beside.prepare(`update "${table}" set "${column}" = ?`).run(another(before));
         expect([column, await outcomeOf(read, written)]).not.toEqual([column, 'read']);
         beside.prepare(`update "${table}" set "${column}" = ?`).run(before);
         expect([column, await outcomeOf(read, written)]).toEqual([column, 'read']);
