@@ -54,8 +54,11 @@ function whatIsMissing({ snapshot }: World, machine: AgentMachine): string | und
   const row = snapshot.hosts.get(machine.host);
   const wanted = snapshot.assignments.get(machine.host);
   const held = machine.state?.durable.assignments.get('master');
+  // An operator's last word was still on its way when faults stopped: he took it off, or went on without it.
+  const isLeft = snapshot.rotations.some(({ left }) => left.includes(machine.host));
+  if (row?.status !== 'active' || isLeft) return undefined;
   if (!machine.isUp) return `does not run: ${machine.ended}`;
-  if (row === undefined || wanted === undefined) return 'is not in the store any more';
+  if (wanted === undefined) return 'has no assignment';
   if (held?.step !== wanted.step) return `holds step ${held?.step} where ${wanted.step} is wanted`;
   if (wanted.acked_step !== wanted.step) return `has not proven step ${wanted.step}`;
   const current = [...snapshot.generations.values()].find(({ state }) => state === 'current')?.version;

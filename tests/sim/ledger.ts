@@ -2,6 +2,9 @@
 import { deriveHostKey, encodeToken } from '@rollcall/core/keys';
 import type { StoreSnapshot } from './machines/store-snapshot.ts';
 
+/** For how long what was read of the store may go on saying yes (I8), on a hub whose clock is a little slow. */
+export const CACHED_YES_MS = 31_000;
+
 /** An enrolment token that an operator was shown. */
 export interface IssuedToken {
   readonly text: string;
@@ -10,6 +13,8 @@ export interface IssuedToken {
 
 export interface Bearer {
   readonly version: number;
+  /** The value that it was derived from: a restored hub may draw another one for the same version. */
+  readonly master: Uint8Array;
   readonly life: number;
 }
 
@@ -32,13 +37,15 @@ export class Ledger {
   readonly presented = new Set<string>();
   /** `host life version step` of what such a heartbeat said that it holds. */
   readonly claimed = new Set<string>();
-  /** What each step of a host says, by `host epoch step`. */
-  readonly issued = new Map<string, string>();
+  /** What each step of a host says, by `host epoch step`; more than one thing only after a restore. */
+  readonly issued = new Map<string, Set<string>>();
   /** Hosts of which someone else has had a key or a disk: nothing follows from their state. */
   readonly tainted = new Set<string>();
   /** Every master that ever was in the store. */
   readonly masters = new Map<string, { readonly version: number; readonly bytes: Uint8Array }>();
   readonly #spans = new Map<number, GenerationSpan[]>();
+  /** When each host was seen to be active in the store last; Infinity while it is. */
+  readonly #activeUntil = new Map<string, number>();
   readonly #bearers = new Map<string, string>();
 
   /** After each commit. */
@@ -54,9 +61,13 @@ export class Ledger {
         spans.push({ sinceMs: nowMs, state, verifyUntilMs: verify_until });
       }
     }
+    for (const { id, status } of snapshot.hosts.values()) {
+      if (status === 'active') this.#activeUntil.set(id, Number.POSITIVE_INFINITY);
+      else if (this.#activeUntil.get(id) === Number.POSITIVE_INFINITY) this.#activeUntil.set(id, nowMs);
+    }
     for (const { host, epoch, step, accept, present } of snapshot.assignments.values()) {
       const key = `${host} ${epoch} ${step}`;
-      if (!this.issued.has(key)) this.issued.set(key, `${accept} ${present}`);
+      this.issued.set(key, (this.issued.get(key) ?? new Set()).add(`${accept} ${present}`));
     }
   }
 
@@ -70,11 +81,17 @@ export class Ledger {
     });
   }
 
+  /** Whether the store said within the last `graceMs` that the host is active. */
+  wasActive(host: string, nowMs: number, graceMs: number): boolean {
+    return (this.#activeUntil.get(host) ?? Number.NEGATIVE_INFINITY) >= nowMs - graceMs;
+  }
+
   /** Which bearer of this host a header is; `undefined`: none that ever was. */
   identify(host: string, authorization: string | undefined, lives: readonly number[]): Bearer | undefined {
     for (const { version, bytes } of this.masters.values()) {
       for (const life of lives)
-        if (authorization === `Bearer ${this.#bearer(version, bytes, host, life)}`) return { version, life };
+        if (authorization === `Bearer ${this.#bearer(version, bytes, host, life)}`)
+          return { version, life, master: bytes };
     }
     return undefined;
   }

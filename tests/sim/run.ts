@@ -9,6 +9,7 @@ import { Violation } from './engine/scheduler.ts';
 import { takeSprungTrap } from './engine/traps.ts';
 import type { Founded } from './found.ts';
 import { drawKnobs, type Knobs } from './knobs.ts';
+import type { AgentMachine } from './machines/agent-machine.ts';
 import { World } from './world.ts';
 
 export interface RunResult {
@@ -41,6 +42,7 @@ export async function run(seed: string, founded: Founded): Promise<RunResult> {
   } catch (error) {
     if (!(error instanceof Violation)) throw error;
     violation = error;
+    for (const machine of world.agents.values()) world.tell(describe(world, machine));
   }
   const { trace, scheduler, sometimes } = world;
   return {
@@ -122,4 +124,15 @@ function repeat(world: World, what: string, meanMs: () => number, act: () => voi
       next();
     });
   next();
+}
+
+/** The last line of a story: where each machine stood. */
+function describe({ snapshot }: World, { name, host, isUp, ended, state }: AgentMachine): string {
+  const row = snapshot.hosts.get(host);
+  const wanted = snapshot.assignments.get(host);
+  const held = state?.durable.assignments.get('master');
+  const doing =
+    state === undefined ? (ended ?? (isUp ? 'starting' : 'down')) : `${state.doing.kind}, ${state.problem ?? 'well'}`;
+  const store = `${row?.status} life ${row?.life} wants ${wanted?.step} ${wanted?.accept} acked ${wanted?.acked_step}`;
+  return `${name}: ${doing}; holds step ${held?.step} of ${held?.accept.map(({ version }) => version)}; store: ${store}`;
 }

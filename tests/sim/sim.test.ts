@@ -7,7 +7,9 @@ const SEEDS = 300;
 
 it(`holds every invariant over ${SEEDS} seeds, replays exactly, and meets every fault`, () => {
   const main = join(import.meta.dirname, 'dist/main.js');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, '--seeds', String(SEEDS)], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, '--seeds', String(SEEDS)], {
+    encoding: 'utf8',
+  });
   expect(`${stdout}${stderr}`).toMatch(/ 0 failed\n$/);
   expect(status).toBe(0);
 });

@@ -50,6 +50,8 @@ export class World {
   readonly broken: Broken = { store: undefined, fullDisks: new Set(), badDisks: new Map() };
   snapshot: StoreSnapshot = emptySnapshot;
   isCalm = false;
+  /** Of the hub's database, as it was some time ago. */
+  backup: Uint8Array | undefined;
   /** Nobody starts it for now. */
   isHubHeldDown = false;
   /** By machine: its disk as it was some time ago. */

@@ -2,6 +2,7 @@
 import type { AgentMachine } from '../machines/agent-machine.ts';
 import { Disk } from '../machines/disk.ts';
 import type { World } from '../world.ts';
+import { storeErrors } from './operator.ts';
 
 interface Fault {
   readonly name: string;
@@ -126,13 +127,15 @@ const faults: readonly Fault[] = [
     name: 'a disk fails now and then',
     weight: 2,
     strike: (world) => {
-      const { name } = anyMachine(world);
+      const machine = anyMachine(world);
       const { badDisks } = world.broken;
+      // A disk that goes bad is seen at a start as often as at a write.
+      if (world.dice.chance(0.5)) machine.crash();
       forAWhile(
         world,
         60_000,
-        () => badDisks.set(name, 0.2),
-        () => badDisks.delete(name),
+        () => badDisks.set(machine.name, world.dice.pick([0.1, 0.5])),
+        () => badDisks.delete(machine.name),
       );
     },
   },
@@ -178,7 +181,7 @@ const faults: readonly Fault[] = [
         world,
         60_000,
         () => {
-          world.broken.store = world.dice.pick(['SQLITE_IOERR', 'SQLITE_FULL', 'SQLITE_BUSY']);
+          world.broken.store = world.dice.pick(storeErrors);
           world.storeDownSinceMs = world.scheduler.nowMs;
         },
         () => {
@@ -186,6 +189,24 @@ const faults: readonly Fault[] = [
           world.storeDownSinceMs = undefined;
         },
       );
+    },
+  },
+  {
+    name: 'a backup of the hub is taken',
+    weight: 0.5,
+    strike: (world) => {
+      if (!world.hub.sqlite.inTransaction) world.backup = Uint8Array.from(world.hub.sqlite.serialize());
+    },
+  },
+  {
+    name: 'the hub is restored from a backup',
+    weight: 0.3,
+    strike: (world) => {
+      if (world.backup === undefined) return;
+      // What `hub restore` does beside this is not built; so nobody is bound to come along, and nothing else may break.
+      for (const { host } of world.agents.values()) world.ledger.tainted.add(host);
+      world.restore(world.backup);
+      world.hub.start();
     },
   },
   {

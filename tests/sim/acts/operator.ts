@@ -64,9 +64,12 @@ function perform(world: World, { name, perform: act }: Act): void {
   });
 }
 
+export const storeErrors = ['SQLITE_IOERR', 'SQLITE_FULL', 'SQLITE_BUSY'] as const;
+const STORE_ERRORS: ReadonlySet<string> = new Set(storeErrors);
+
 /** What a broken store says comes through as it is. */
 function isStoreError(error: unknown): boolean {
-  return String((error as { readonly code?: unknown }).code).startsWith('SQLITE_');
+  return STORE_ERRORS.has(String((error as { readonly code?: unknown }).code));
 }
 
 const hostsIn = (world: World, ...states: readonly HostRow['status'][]) =>
@@ -154,9 +157,7 @@ const acts: readonly Act[] = [
       const { exposed } = await showExposure(hub);
       const until = new Date(hub.clock.now() + world.dice.between(30_000, 600_000)).toISOString();
       const counted = world.dice.chance(0.9) ? exposed : exposed + 1;
-      const { accepted } = await acceptFirstUse(hub, { on: true, exposed: counted, until }, operator);
-      for (const { id, fingerprint } of accepted) world.ledger.firstUses.add(`${id} ${fingerprint}`);
-      return undefined;
+      return acceptFirstUse(hub, { on: true, exposed: counted, until }, operator);
     },
   },
   // Rotations

@@ -1,5 +1,7 @@
 /** I1: what verifiers accept is a superset of what callers present. */
 
+import { equalBytes } from '@rollcall/core/bytes';
+import type { Bearer } from '../ledger.ts';
 import type { StoreSnapshot } from '../machines/store-snapshot.ts';
 import type { World } from '../world.ts';
 import { assertThat, type Check, type Handling } from './invariant.ts';
@@ -9,7 +11,7 @@ const noValidCallerIsRefused: Check = {
   onAnswered: (world, handling, { status }) => {
     const { request, host, bearer } = handling;
     if (status !== 401 || request.path !== '/v1/heartbeat' || host === undefined || bearer === undefined) return;
-    const isValid = isValidThroughout(world, handling, host, bearer.version, bearer.life);
+    const isValid = isValidThroughout(world, handling, host, bearer);
     assertThat(
       !isValid,
       'I1',
@@ -37,24 +39,25 @@ const nobodyIsCutOffUnnamed: Check = {
   },
 };
 
-function isValidThroughout(world: World, handling: Handling, host: string, version: number, life: number): boolean {
+function isValidThroughout(world: World, handling: Handling, host: string, bearer: Bearer): boolean {
   const isOf = (snapshot: StoreSnapshot) => {
     const row = snapshot.hosts.get(host);
-    return row?.status === 'active' && row.life === life;
+    return row?.status === 'active' && row.life === bearer.life;
   };
   const hubNowMs = world.hub.hub?.clock.now() ?? 0;
   return (
     isOf(handling.before) &&
     isOf(world.snapshot) &&
-    isLiveIn(handling.before, version, hubNowMs) &&
-    isLiveIn(world.snapshot, version, hubNowMs)
+    isLiveIn(handling.before, bearer, hubNowMs) &&
+    isLiveIn(world.snapshot, bearer, hubNowMs)
   );
 }
 
-function isLiveIn(snapshot: StoreSnapshot, version: number, hubNowMs: number): boolean {
+function isLiveIn(snapshot: StoreSnapshot, { version, master }: Bearer, hubNowMs: number): boolean {
   const generation = snapshot.generations.get(version);
-  if (generation?.state === 'current') return true;
-  return generation?.state === 'previous' && hubNowMs < (generation.verify_until ?? 0);
+  if (generation?.master === undefined || !equalBytes(generation.master, master)) return false;
+  if (generation.state === 'current') return true;
+  return generation.state === 'previous' && hubNowMs < (generation.verify_until ?? 0);
 }
 
 /** By what is durable on the disk of the host's own machine. */

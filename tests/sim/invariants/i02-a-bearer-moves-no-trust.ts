@@ -3,6 +3,7 @@ import { decodeBase64url, equalBytes } from '@rollcall/core/bytes';
 import { enrolmentKey, enrolmentProof, parseEnrolmentToken } from '@rollcall/core/keys';
 import { parseWrapPublicKey } from '@rollcall/core/seal';
 import type { EnrolBody } from '@rollcall/wire';
+import { CACHED_YES_MS } from '../ledger.ts';
 import { type Request, readJson } from '../machines/exchange.ts';
 import type { StoreSnapshot } from '../machines/store-snapshot.ts';
 import type { World } from '../world.ts';
@@ -28,12 +29,44 @@ const pinsAreGrounded: Check = {
   },
 };
 
+/** A token is spent for its pin, and neither goes without the other: a commit that failed has cost nothing. */
+const tokensAreSpentForPins: Check = {
+  onCommit: ({ ledger }, before, after) => {
+    for (const { id, host, state } of after.tokens.values()) {
+      if (state !== 'used' || before.tokens.get(id)?.state !== 'live') continue;
+      const isPinned = ledger.enrolments.has(`${host} ${after.pins.get(host)}`);
+      assertThat(isPinned, 'I2', () => `a token of ${host} was spent, and its key is not pinned`);
+    }
+  },
+};
+
+/** A host that had a pin begins a new life with another, or again with the same: yesterday's disk holds nothing of today's. */
+const aNewPinIsANewLife: Check = {
+  onCommit: (_world, before, after) => {
+    for (const { id, status, life } of before.hosts.values()) {
+      const isTaken = before.pins.has(id) && after.pins.has(id) && before.pins.get(id) !== after.pins.get(id);
+      if (!isTaken && !(status !== 'invited' && spendsAToken(before, after, id))) continue;
+      assertThat((after.hosts.get(id)?.life ?? 0) > life, 'I2', () => `${id} has a new pin in its former life`);
+    }
+  },
+};
+
 /** An invited host has nothing but its enrolment proof; whoever holds the master is not let in as it. */
 const nobodyIsAnInvitedHost: Check = {
-  onAnswered: (world, { request, host, before }, { status }) => {
+  onAnswered: ({ ledger, snapshot }, { request, host, nowMs }, { status }) => {
     if (status !== 200 || request.path !== '/v1/heartbeat' || host === undefined) return;
-    const isLetIn = [before, world.snapshot].some(({ hosts }) => hosts.get(host)?.status === 'active');
-    assertThat(isLetIn, 'I2', () => `${host} was let in, though it is ${before.hosts.get(host)?.status}`);
+    const isLetIn = ledger.wasActive(host, nowMs, CACHED_YES_MS);
+    assertThat(isLetIn, 'I2', () => `${host} was let in, though it is ${snapshot.hosts.get(host)?.status}`);
+  },
+};
+
+/** What an operator accepted, whether or not he was told. */
+const noteFirstUses: Check = {
+  onCommit: ({ ledger }, _before, after, by) => {
+    if (by?.host !== undefined) return;
+    for (const { id, first_use_fingerprint } of after.hosts.values()) {
+      if (first_use_fingerprint !== null) ledger.firstUses.add(`${id} ${first_use_fingerprint}`);
+    }
   },
 };
 
@@ -58,4 +91,11 @@ function spendsAToken(before: StoreSnapshot, after: StoreSnapshot, host: string)
   );
 }
 
-export const aBearerMovesNoTrust: readonly Check[] = [noteEnrolments, pinsAreGrounded, nobodyIsAnInvitedHost];
+export const aBearerMovesNoTrust: readonly Check[] = [
+  noteEnrolments,
+  noteFirstUses,
+  pinsAreGrounded,
+  tokensAreSpentForPins,
+  aNewPinIsANewLife,
+  nobodyIsAnInvitedHost,
+];

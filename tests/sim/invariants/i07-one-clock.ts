@@ -1,5 +1,6 @@
 /** I7: windows close on the hub's clock, and nothing extends or reopens one. */
 import type { Hub } from '@rollcall/hub/parts';
+import { CACHED_YES_MS } from '../ledger.ts';
 import { assertThat, type Check } from './invariant.ts';
 
 const lastReading = new WeakMap<Hub, number>();
@@ -40,6 +41,21 @@ const closedVersionsTakeNobody: Check = {
   },
 };
 
-const CACHED_YES_MS = 31_000;
+/** Narrowing comes after the window: from then on the old version is refused, whatever a clock says later. */
+const narrowedVersionsStayClosed: Check = {
+  onAnswered: (_world, { request, bearer, before }, { status }) => {
+    if (status !== 200 || request.path !== '/v1/heartbeat' || bearer === undefined) return;
+    const isOver = before.rotations.some(
+      ({ phase, from_version }) => from_version === bearer.version && (phase === 'narrowing' || phase === 'done'),
+    );
+    const isLive = before.generations.get(bearer.version)?.state === 'current';
+    assertThat(!isOver || isLive, 'I7', () => `version ${bearer.version} was taken after its rotation had narrowed`);
+  },
+};
 
-export const oneClock: readonly Check[] = [hubTimeNeverGoesBack, windowsOnlyShorten, closedVersionsTakeNobody];
+export const oneClock: readonly Check[] = [
+  hubTimeNeverGoesBack,
+  windowsOnlyShorten,
+  closedVersionsTakeNobody,
+  narrowedVersionsStayClosed,
+];

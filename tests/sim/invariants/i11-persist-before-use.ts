@@ -18,6 +18,17 @@ const shownKeysAreDurable: Check = {
   },
 };
 
+/** What a host says that it holds is on its disk: memory changes only after the disk has. */
+const whatIsHeldIsDurable: Check = {
+  onRequest: (_world, machine, { body, path }) => {
+    if (path !== '/v1/heartbeat' || body === undefined) return;
+    const { held } = readJson(body) as { readonly held: Readonly<Record<string, { readonly step: number }>> };
+    const step = held['master']?.step;
+    const isDurable = step === undefined || durableSteps(machine).has(step);
+    assertThat(isDurable, 'I11', () => `${machine.name} says that it holds step ${step}, which is not on its disk`);
+  },
+};
+
 const oneDiskMakesOneKey: Check = {
   onAgentState: (_world, machine, state) => {
     const key = state.durable.wrapKeys[0]?.public.fingerprint;
@@ -30,30 +41,44 @@ const oneDiskMakesOneKey: Check = {
 
 const keyOf = new WeakMap<object, string>();
 
-const publicOf = new WeakMap<Uint8Array, string | null>();
-
-/** Public halves, base64url, of what a power cut leaves whatever happens. */
-function durableKeys({ disk }: AgentMachine): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const [name, bytes] of disk.durableContents()) {
-    if (!name.startsWith('state-')) continue;
-    const known = publicOf.get(bytes);
-    const key = known === undefined ? publicIn(bytes) : known;
-    publicOf.set(bytes, key);
-    if (key !== null) keys.add(key);
-  }
-  return keys;
+interface Durable {
+  /** base64url. */
+  readonly publicKey: string;
+  readonly step: number;
 }
 
-function publicIn(slot: Uint8Array): string | null {
+const readSlots = new WeakMap<Uint8Array, Durable | null>();
+
+/** What a power cut leaves whatever happens. */
+function durable({ disk }: AgentMachine): readonly Durable[] {
+  const found: Durable[] = [];
+  for (const [name, bytes] of disk.durableContents()) {
+    if (!name.startsWith('state-')) continue;
+    const known = readSlots.get(bytes);
+    const slot = known === undefined ? readSlot(bytes) : known;
+    readSlots.set(bytes, slot);
+    if (slot !== null) found.push(slot);
+  }
+  return found;
+}
+
+const durableKeys = (machine: AgentMachine) => new Set(durable(machine).map(({ publicKey }) => publicKey));
+const durableSteps = (machine: AgentMachine) => new Set(durable(machine).map(({ step }) => step));
+
+function readSlot(slot: Uint8Array): Durable | null {
   try {
     const text = Buffer.from(slot).toString('utf8');
-    const { state } = JSON.parse(text.slice(text.indexOf('\n') + 1)) as { state: { wrapKeys: { private: string }[] } };
+    const { state } = JSON.parse(text.slice(text.indexOf('\n') + 1)) as {
+      state: { wrapKeys: { private: string }[]; assignments: { secret: string; step: number }[] };
+    };
     const secret = decodeBase64url(state.wrapKeys[0]?.private ?? '') as Uint8Array;
-    return Buffer.from(restoreWrapKey(secret).public.bytes).toString('base64url');
+    return {
+      publicKey: Buffer.from(restoreWrapKey(secret).public.bytes).toString('base64url'),
+      step: state.assignments.find((assignment) => assignment.secret === 'master')?.step ?? 0,
+    };
   } catch {
     return null;
   }
 }
 
-export const persistBeforeUse: readonly Check[] = [shownKeysAreDurable, oneDiskMakesOneKey];
+export const persistBeforeUse: readonly Check[] = [shownKeysAreDurable, whatIsHeldIsDurable, oneDiskMakesOneKey];

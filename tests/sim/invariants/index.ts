@@ -14,6 +14,7 @@ import { secretsStayOutOfSight } from './i12-secrets-stay-out-of-sight.ts';
 import { oneAnswerToAStranger } from './i13-one-answer-to-a-stranger.ts';
 import { twoLiveAtMost } from './i14-two-live-at-most.ts';
 import type { Check } from './invariant.ts';
+import { resends } from './resends.ts';
 
 export const checks: readonly Check[] = [
   // What later ones rest on is noted first.
@@ -31,4 +32,5 @@ export const checks: readonly Check[] = [
   ...secretsStayOutOfSight,
   ...oneAnswerToAStranger,
   ...twoLiveAtMost,
+  ...resends,
 ];

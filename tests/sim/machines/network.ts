@@ -28,14 +28,16 @@ export interface HubFace {
 }
 
 const RECORDED = 64;
+const KEPT_ANSWERS = 6;
 const LATE_MS = 30_000;
 
 export class Network {
   /** Everything that crossed, for whoever listens. */
   readonly recordedRequests: Request[] = [];
-  readonly recordedAnswers: Outcome[] = [];
   /** An impostor stands in front of these machines. */
   readonly impostors = new Set<string>();
+  /** The last answers to each machine, by path. */
+  readonly #answers = new Map<string, readonly Outcome[]>();
   readonly #cut = new Set<string>();
   readonly #parts: NetworkParts;
 
@@ -66,11 +68,22 @@ export class Network {
     for (let copy = 0; copy < copies; copy += 1) {
       this.#arrive('request', request.from, 'out', () => {
         this.#parts.receive(request, (outcome) => {
-          this.#record(this.recordedAnswers, outcome);
-          this.#arrive('answer', request.from, 'in', () => done(outcome));
+          const arriving = this.#answerBefore(request, outcome);
+          this.#arrive('answer', request.from, 'in', () => done(arriving));
         });
       });
     }
+  }
+
+  /** Now and then an answer that was given before comes in the place of this one. */
+  #answerBefore(request: Request, outcome: Outcome): Outcome {
+    const key = `${request.from} ${request.path}`;
+    const earlier = this.#answers.get(key) ?? [];
+    this.#answers.set(key, [...earlier.slice(1 - KEPT_ANSWERS), outcome]);
+    const { dice, knobs, sometimes, isCalm } = this.#parts;
+    if (isCalm() || earlier.length === 0 || !dice.chance(knobs.doubled)) return outcome;
+    sometimes.note('an answer of before came again');
+    return dice.pick(earlier);
   }
 
   #arrive(what: 'request' | 'answer' | 'refusal of the peer', machine: string, way: Way, act: () => void): void {
