@@ -67,6 +67,8 @@ export interface RollEntry {
   pendingBeats: Map<string, { beats: number; lastSeenAt: number; address: string }>;
   /** When it last authenticated with an older generation than the one that it has proven, and with which. */
   presentedOld: { readonly version: number; readonly monotonicMs: number } | null;
+  /** An instance that authenticated so since the newest one was heard last. */
+  behind: { readonly instance: string; readonly address: string } | null;
   cloneAlertedAt: number | null;
   tokenReuseAlertedAt: number | null;
   refused: readonly { readonly secret: string; readonly reason: string }[];
@@ -214,6 +216,7 @@ function createEntry(id: string): RollEntry {
     publication: null,
     pendingBeats: new Map(),
     presentedOld: null,
+    behind: null,
     cloneAlertedAt: null,
     tokenReuseAlertedAt: null,
     refused: [],
@@ -252,6 +255,7 @@ function applyTrust(
 function forgetFormerLife(entry: RollEntry): void {
   entry.version = null;
   entry.presentedOld = null;
+  entry.behind = null;
   entry.instances = noInstances;
   entry.pinSeenAt = null;
   entry.pinSeenMonotonic = null;

@@ -122,6 +122,19 @@ describe('the pass over the roll', () => {
     expect(hub.roll.get('active')?.lastSeenAt).toBe((lastSeenAt ?? 0) + 1_000);
   });
 
+  it('takes a host that beats on beside the old generation for two machines, and one that catches up for one', async () => {
+    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });
+    const putBack = { body: { instance: 'AAAAAAAAAAAAAAAAAAAAAA' } };
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 1), ...putBack });
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2), ...putBack });
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2), ...putBack });
+    expect(hub.roll.get('active')?.cloneAlertedAt).toBeNull();
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 1), body: { instance: 'BBBBBBBBBBBBBBBBBBBBBA' } });
+    await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2), ...putBack });
+    expect(hub.roll.get('active')?.cloneAlertedAt).not.toBeNull();
+  });
+
   it('holds no beat of a generation that is gone against the next rotation', async () => {
     await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
     await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });

@@ -72,15 +72,21 @@ function assertStillLetIn(hub: Hub, { entry, life, version }: AuthenticatedHost)
 
 /** Whether this beat speaks for the host: what describes the host follows one instance. */
 function noteSpeaker(
-  { who: { entry, version }, body }: Beat,
+  { who: { entry, version }, body, from }: Beat,
   time: HubTime,
 ): { readonly kind: InstanceNote['kind'] | 'behind'; readonly moves: boolean } {
   // One beat with the old master must not become the newest instance of a host that has left that master behind.
-  if (isBehind(entry, version)) return { kind: 'behind', moves: false };
+  if (isBehind(entry, version)) {
+    entry.behind = { instance: body.instance, address: from };
+    return { kind: 'behind', moves: false };
+  }
   const isNowFresh = isFresh(entry.seenMonotonic, entry.intervalMs, time.monotonicMs);
   const note = noteInstance(entry.instances, body.instance, body.seq, isNowFresh);
   entry.instances = note.state;
-  return note;
+  // A host whose disk was put back catches up as the instance that was behind. Where another beats on beside it, there are two.
+  if (entry.behind?.instance === body.instance) entry.behind = null;
+  const isBesideOne = note.kind === 'rising' && entry.behind !== null;
+  return isBesideOne ? { kind: 'clone', moves: true } : note;
 }
 
 /** Authenticated with an older generation than the one that the host has proven. */

@@ -1,4 +1,5 @@
 /** Two machines with one identity: alert with what was seen, and not at every beat (design 3, Clones and replays). */
+
 import { limits } from '@rollcall/core/limits';
 import type { Hub } from '../hub.ts';
 import { appendAudit } from '../store/audit.ts';
@@ -6,14 +7,12 @@ import type { Beat } from './receive-heartbeat.ts';
 
 export async function recordClone(hub: Hub, { who, body, from }: Beat): Promise<void> {
   const { entry } = who;
+  const other = entry.behind?.address ?? entry.address;
+  entry.behind = null;
   const now = hub.clock.monotonic();
   if (entry.cloneAlertedAt !== null && now - entry.cloneAlertedAt < limits.cloneAlertMs) return;
   entry.cloneAlertedAt = now;
-  hub.log.warn('two instances of one host alternate', {
-    host: entry.id,
-    addressBefore: entry.address,
-    addressNow: from,
-  });
+  hub.log.warn('two instances of one host alternate', { host: entry.id, addressBefore: other, addressNow: from });
   await hub.db.transaction().execute((tx) =>
     appendAudit(tx, {
       at: hub.clock.now(),
@@ -21,7 +20,7 @@ export async function recordClone(hub: Hub, { who, body, from }: Beat): Promise<
       action: 'host.cloned',
       target: entry.id,
       outcome: 'refused',
-      details: { instance: body.instance, addressBefore: entry.address, addressNow: from },
+      details: { instance: body.instance, addressBefore: other, addressNow: from },
     }),
   );
 }

@@ -4,17 +4,9 @@ import { type Kysely, sql } from 'kysely';
 import { up as firstFleet } from './migrations/001-first-fleet.ts';
 import { up as operators } from './migrations/002-operators.ts';
 import { up as trustChanges } from './migrations/003-trust-changes.ts';
-import { up as moreMacs } from './migrations/004-more-macs.ts';
-import { up as whoKnowsTheMaster } from './migrations/005-who-knows-the-master.ts';
 import type { Db } from './schema.ts';
 
-const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
-  firstFleet,
-  operators,
-  trustChanges,
-  moreMacs,
-  whoKnowsTheMaster,
-];
+const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [firstFleet, operators, trustChanges];
 
 /** What this program writes. */
 export const schemaVersion: number = migrations.length;

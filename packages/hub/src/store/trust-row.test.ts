@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { codeOf, createTestVault } from '../hub.fixture.ts';
-import type { HostsTable, PinsTable } from './schema.ts';
+import type { PinsTable } from './schema.ts';
 import { openRow, readOrUnreadable, sealRow } from './trust-row.ts';
 
 const vault = createTestVault('kek');
@@ -53,45 +53,4 @@ it('in a list a row that does not open is `unreadable`, and no other error is ta
 it('a row moved to another table, or sealed under another key, does not open', async () => {
   expect(await codeOf(() => openRow<PinsTable>(vault, 'hosts', row))).toBe('store_unreadable');
   expect(await codeOf(() => openRow<PinsTable>(createTestVault('another kek'), 'pins', row))).toBe('store_unreadable');
-});
-
-describe('a column that came after its table', () => {
-  const host: Omit<HostsTable, 'mac' | 'knows_master'> = {
-    id: 'agent-7',
-    folded: 'agent-7',
-    status: 'active',
-    reach: 'pull',
-    address: null,
-    life: 1,
-    former_life_until: null,
-    banned: 0,
-    approved_fingerprint: null,
-    first_use_fingerprint: null,
-    first_use_until: null,
-    proven_version: null,
-    added_at: 1,
-  };
-  const before = sealRow<HostsTable>(vault, 'hosts', host as Omit<HostsTable, 'mac'>);
-  const after = sealRow<HostsTable>(vault, 'hosts', { ...host, knows_master: 1 });
-
-  it('lets a row from before it open as it was sealed', () => {
-    expect(openRow<HostsTable>(vault, 'hosts', { ...before, knows_master: null })).toEqual({
-      ...host,
-      knows_master: null,
-    });
-    expect(openRow<HostsTable>(vault, 'hosts', after)).toEqual({ ...host, knows_master: 1 });
-  });
-
-  it.each([
-    ['written into a row', { ...before, knows_master: 1 }],
-    ['taken out of one', { ...after, knows_master: null }],
-    ['changed', { ...after, knows_master: 2 }],
-  ])('does not open where it was %s', async (_, forged) => {
-    expect(await codeOf(() => openRow<HostsTable>(vault, 'hosts', forged))).toBe('store_unreadable');
-  });
-
-  it('leaves no other null out', async () => {
-    const { address: _address, ...without } = before;
-    expect(await codeOf(() => openRow<HostsTable>(vault, 'hosts', without as HostsTable))).toBe('store_unreadable');
-  });
 });

@@ -6,6 +6,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .createTable('meta')
     .addColumn('key', 'text', (c) => c.primaryKey())
     .addColumn('value', 'text', (c) => c.notNull())
+    .addColumn('mac', 'blob', (c) => c.notNull())
     .execute();
 
   await db.schema
@@ -23,6 +24,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('first_use_until', 'bigint')
     .addColumn('proven_version', 'bigint')
     .addColumn('added_at', 'bigint', (c) => c.notNull())
+    .addColumn('knows_master', 'bigint')
     .addColumn('mac', 'blob', (c) => c.notNull())
     .execute();
   await sql`create unique index hosts_folded_on_roll on hosts (folded) where status <> 'removed'`.execute(db);
@@ -50,6 +52,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('startup', 'text', (c) => c.notNull())
     .addColumn('pinned_address', 'text')
     .addColumn('pinned_last_seen_at', 'bigint')
+    .addColumn('mac', 'blob', (c) => c.notNull())
     .addPrimaryKeyConstraint('pending_pins_pk', ['host', 'fingerprint'])
     .execute();
 
@@ -60,6 +63,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('public', 'blob', (c) => c.notNull())
     .addColumn('first_seen_at', 'bigint', (c) => c.notNull())
     .addColumn('address', 'text', (c) => c.notNull())
+    .addColumn('mac', 'blob', (c) => c.notNull())
     .addPrimaryKeyConstraint('observed_keys_pk', ['host', 'fingerprint'])
     .execute();
 
@@ -105,6 +109,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('issued_at', 'bigint', (c) => c.notNull())
     .addColumn('acked_step', 'bigint', (c) => c.notNull())
     .addColumn('acked_at', 'bigint')
+    .addColumn('mac', 'blob', (c) => c.notNull())
     .addPrimaryKeyConstraint('assignments_pk', ['host', 'secret'])
     .execute();
 
@@ -121,6 +126,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('left_hosts', 'text', (c) => c.notNull())
     .addColumn('paused_because', 'text')
     .addColumn('canary', 'text')
+    .addColumn('mac', 'blob', (c) => c.notNull())
     .execute();
   // One rotation per secret at a time (design 5).
   await sql`create unique index rotations_one_running on rotations (secret) where phase not in ('done', 'rolled_back')`.execute(
