@@ -5,7 +5,7 @@ import type { Hub } from './hub.ts';
 
 export type SelfChecks = () => Promise<HubCheck[]>;
 
-/** `isJobAlive`: whether the periodic jobs ran lately. `certificateEndsAtMs`: of the fleet listener. */
+/** `areJobsAlive`: whether the periodic jobs ran lately. `certificateEndsAtMs`: of the fleet listener. */
 export function createSelfChecks(
   hub: Hub,
   observed: { readonly areJobsAlive: () => boolean; readonly certificateEndsAtMs: number },
