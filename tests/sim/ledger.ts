@@ -46,6 +46,8 @@ export class Ledger {
   readonly #spans = new Map<number, GenerationSpan[]>();
   /** When each host was seen to be active in the store last; Infinity while it is. */
   readonly #activeUntil = new Map<string, number>();
+  /** The same of each pin, by `host fingerprint`. */
+  readonly #pinnedUntil = new Map<string, number>();
   readonly #bearers = new Map<string, string>();
 
   /** After each commit. */
@@ -65,6 +67,11 @@ export class Ledger {
       if (status === 'active') this.#activeUntil.set(id, Number.POSITIVE_INFINITY);
       else if (this.#activeUntil.get(id) === Number.POSITIVE_INFINITY) this.#activeUntil.set(id, nowMs);
     }
+    const pinned = new Set([...snapshot.pins].map(([host, fingerprint]) => `${host} ${fingerprint}`));
+    for (const [key, untilMs] of this.#pinnedUntil) {
+      if (untilMs === Number.POSITIVE_INFINITY && !pinned.has(key)) this.#pinnedUntil.set(key, nowMs);
+    }
+    for (const key of pinned) this.#pinnedUntil.set(key, Number.POSITIVE_INFINITY);
     for (const { host, epoch, step, accept, present } of snapshot.assignments.values()) {
       const key = `${host} ${epoch} ${step}`;
       this.issued.set(key, (this.issued.get(key) ?? new Set()).add(`${accept} ${present}`));
@@ -84,6 +91,11 @@ export class Ledger {
   /** Whether the store said within the last `graceMs` that the host is active. */
   wasActive(host: string, nowMs: number, graceMs: number): boolean {
     return (this.#activeUntil.get(host) ?? Number.NEGATIVE_INFINITY) >= nowMs - graceMs;
+  }
+
+  /** Whether the store said within the last `graceMs` that this is the host's pin. */
+  wasPinned(host: string, fingerprint: string, nowMs: number, graceMs: number): boolean {
+    return (this.#pinnedUntil.get(`${host} ${fingerprint}`) ?? Number.NEGATIVE_INFINITY) >= nowMs - graceMs;
   }
 
   /** Which bearer of this host a header is; `undefined`: none that ever was. */

@@ -1,4 +1,5 @@
 /** I3: no answer to a host carries a secret except sealed to the pin of exactly that host. */
+import { CACHED_YES_MS } from '../ledger.ts';
 import { readJson } from '../machines/exchange.ts';
 import { assertThat, type Check } from './invariant.ts';
 import { findSecret } from './known-secrets.ts';
@@ -9,17 +10,14 @@ interface Delivered {
 }
 
 const deliveriesAreSealedToThePin: Check = {
-  onAnswered: (world, { host, before }, { status, body }) => {
+  onAnswered: ({ ledger }, { host, nowMs }, { status, body }) => {
     if (status !== 200) return;
     const { deliveries } = readJson(body) as { readonly deliveries?: readonly Delivered[] };
     for (const delivery of deliveries ?? []) {
-      const pins = [before.pins.get(delivery.host), world.snapshot.pins.get(delivery.host)];
+      const { recipient } = delivery;
       assertThat(delivery.host === host, 'I3', () => `${host} was answered with a delivery of ${delivery.host}`);
-      assertThat(
-        pins.includes(delivery.recipient),
-        'I3',
-        () => `a delivery of ${host} is sealed to ${delivery.recipient}`,
-      );
+      const isItsPin = ledger.wasPinned(delivery.host, recipient, nowMs, CACHED_YES_MS);
+      assertThat(isItsPin, 'I3', () => `a delivery of ${host} is sealed to ${recipient}`);
     }
   },
 };
