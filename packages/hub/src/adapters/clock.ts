@@ -5,7 +5,11 @@ import type { Clock } from '@rollcall/core/ports';
 export function createSystemClock(): Clock {
   return {
     now: () => Date.now(),
-    monotonic: createBootTime(),
+    monotonic: createBootTime({
+      running: () => performance.now(),
+      wall: () => Date.now(),
+      boot: () => uptime() * 1_000,
+    }),
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
@@ -24,19 +28,39 @@ export function createSystemClock(): Clock {
   };
 }
 
+/** In milliseconds, each from an origin of its own. */
+export interface ElapsedTimes {
+  /** Stands still while the machine is suspended. */
+  readonly running: () => number;
+  /** May be set. */
+  readonly wall: () => number;
+  /** Counts suspension. To ask for it reads a file. */
+  readonly boot: () => number;
+}
+
 /** What the coarse clock (10 ms on Linux) must be ahead before it counts as a suspension. */
 const SUSPENSION_MS = 1_000;
+const LOOK_EVERY_MS = 1_000;
 
 /**
  * Elapsed time that counts suspension: the process's clock stands still then, the system's uptime does not. Without it a
- * machine that slept for longer than `limits.clockJumpMs` would look like one whose wall clock was set forward.
+ * machine that slept for longer than `limits.clockJumpMs` would look like one whose wall clock was set forward. A suspension
+ * also leaves the wall clock ahead: the system is asked when that has moved, and once a second, not at every heartbeat.
  */
-function createBootTime(): () => number {
-  const offset = uptime() * 1_000 - performance.now();
+export function createBootTime({ running, wall, boot }: ElapsedTimes): () => number {
+  const offset = boot() - running();
   let suspendedMs = 0;
+  let lookedAt = running();
+  let wallAhead = wall() - lookedAt;
   return () => {
-    const ahead = uptime() * 1_000 - performance.now() - offset;
-    if (ahead > suspendedMs + SUSPENSION_MS) suspendedMs = ahead;
-    return performance.now() + suspendedMs;
+    const now = running();
+    const ahead = wall() - now;
+    if (now - lookedAt >= LOOK_EVERY_MS || Math.abs(ahead - wallAhead) >= SUSPENSION_MS / 2) {
+      lookedAt = now;
+      wallAhead = ahead;
+      const missed = boot() - now - offset;
+      if (missed > suspendedMs + SUSPENSION_MS) suspendedMs = missed;
+    }
+    return now + suspendedMs;
   };
 }
