@@ -6,7 +6,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { parseJson } from '@rollcall/core/json';
 import type { Clock } from '@rollcall/core/ports';
-import { type HubTime, readHubTime, type StoredHubTime, startHubTime } from '@rollcall/core/rotation';
+import { acceptHubTime, type HubTime, readHubTime, type StoredHubTime, startHubTime } from '@rollcall/core/rotation';
 import type { Vault } from './kek/vault.ts';
 import { readMeta, writeMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
@@ -19,8 +19,12 @@ export interface HubClock {
   /** For decisions that open or issue something. */
   read(): HubTime;
   readonly startedMonotonic: number;
-  /** Stores the floor, in the transaction of what rests on it. */
-  save(db: Db): Promise<void>;
+  /** Stores the floor, in the transaction of what rests on it; of `time` where that is about to be accepted. */
+  save(db: Db, time?: HubTime): Promise<void>;
+  /** What time it is by the wall clock alone. */
+  wallTime(): HubTime;
+  /** A person said that this is the time, and it is stored. Alone of everything here it may go back. */
+  accept(accepted: HubTime): void;
 }
 
 /** Of a hub that was never started. */
@@ -40,8 +44,12 @@ export async function createHubClock(db: Db, vault: Vault, clock: Clock): Promis
     monotonic: () => clock.monotonic(),
     read,
     startedMonotonic,
-    save: (handle) => {
-      const { floorMs, jumped } = read();
+    wallTime: () => acceptHubTime(reading()),
+    accept: (accepted) => {
+      time = accepted;
+    },
+    save: (handle, accepted = read()) => {
+      const { floorMs, jumped } = accepted;
       return writeMeta(handle, vault, 'clock', encodeHubTime({ floorMs, jumped }));
     },
   };

@@ -34,7 +34,7 @@ export function createSelfChecks(
     {
       code: 'hub_time',
       ok: !hub.clock.read().jumped,
-      hint: 'The wall clock jumped: nothing is opened or issued. Mend the clock, then restart the hub.',
+      hint: 'The wall clock jumped: nothing is opened or issued. Set the clock right, then `rollcall hub accept-time`.',
     },
     {
       code: 'certificate_life',

@@ -1,7 +1,7 @@
 /** Audit records, and the hub about itself (design 8). */
 import { type Static, Type } from 'typebox';
 import { count } from './heartbeat.ts';
-import { digest, digits, fingerprint, networkAddress, publicKey, sentence, time, word } from './text-kinds.ts';
+import { digest, digits, fingerprint, hostId, networkAddress, publicKey, sentence, time, word } from './text-kinds.ts';
 
 export const auditRecord = Type.Object({
   seq: count(1),
@@ -39,6 +39,15 @@ export const hubRootFile = Type.Object({
 });
 
 export type HubRootFileJson = Static<typeof hubRootFile>;
+
+/** `generation`: the version whose window this closed; `hosts`: whose tokens, first use or former life it closed. */
+export const acceptTimeAnswer = Type.Object({
+  before: time(),
+  after: time(),
+  generation: Type.Union([count(1), Type.Null()]),
+  hosts: Type.Array(hostId()),
+});
+export type AcceptTimeAnswer = Static<typeof acceptTimeAnswer>;
 
 export const hubStatusAnswer = Type.Object({
   version: word(),

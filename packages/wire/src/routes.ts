@@ -4,7 +4,7 @@
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { agentReloadAnswer, agentStatusAnswer } from './agent-status.ts';
-import { auditQuery, hubStatusAnswer, listAuditAnswer } from './audit.ts';
+import { acceptTimeAnswer, auditQuery, hubStatusAnswer, listAuditAnswer } from './audit.ts';
 import { enrolAnswer, enrolBody, trustBundle } from './enrol.ts';
 import { heartbeatAnswer, heartbeatBody } from './heartbeat.ts';
 import {
@@ -98,6 +98,14 @@ export const routes = {
 
   hubStatus: get('operator', '/v1/status', 'viewer', 'The hub about itself', hubStatusAnswer),
   readiness: get('operator', '/v1/readiness', 'viewer', 'Would retiring strand anyone?', readinessAnswer),
+  acceptTime: post(
+    'operator',
+    '/v1/accept-time',
+    'admin',
+    'Say that the hub’s clock is right',
+    nothing,
+    acceptTimeAnswer,
+  ),
   openApi: get('operator', '/v1/openapi.json', 'viewer', 'This interface, as an OpenAPI document', openApiAnswer),
   listHosts: get('operator', '/v1/hosts', 'viewer', 'The roll', listHostsAnswer),
   addHost: post('operator', '/v1/hosts', 'operator', 'Put a host on the roll', addHostBody, addHostAnswer),

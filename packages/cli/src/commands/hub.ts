@@ -6,7 +6,7 @@ import { formatClock, formatInstant } from '../output/age.ts';
 import { formatFields, type View, wrap } from '../output/page.ts';
 import { formatReadiness } from '../output/readiness.ts';
 import { formatTable } from '../output/table.ts';
-import { defineVerb, type Noun } from '../verb.ts';
+import { defineVerb, type Noun, yesOption } from '../verb.ts';
 import { start } from './hub-start.ts';
 
 interface InitOptions {
@@ -67,10 +67,33 @@ const readiness = defineVerb<WhereOptions>({
   },
 });
 
+const acceptTime = defineVerb<WhereOptions & { readonly yes?: boolean }>({
+  usage: 'accept-time',
+  summary: 'Say that the clock of the hub is right again, after it jumped',
+  examples: ['rollcall hub accept-time', 'rollcall hub accept-time --yes'],
+  options: [whereOption, yesOption],
+  run: async (context, _args, { dir, yes }) => {
+    const question = 'Is the wall clock of the hub right now? All tokens, first use and late windows close.';
+    await context.confirm(question, yes === undefined ? {} : { yes });
+    const answer = await context.hub({ dir }).call(routes.acceptTime);
+    const closed = [
+      ...(answer.generation === null ? [] : [`version ${answer.generation} of master verifies no more`]),
+      ...(answer.hosts.length === 0 ? [] : [`tokens, first use or former lives of: ${answer.hosts.join(', ')}`]),
+    ];
+    return {
+      json: answer,
+      text: [
+        `The hub’s time is ${formatClock(answer.after)}; it was ${formatClock(answer.before)}.`,
+        ...closed.flatMap((what) => wrap(`Closed: ${what}.`, context.view.width)),
+      ],
+    };
+  },
+});
+
 export const hubNoun: Noun = {
   name: 'hub',
   summary: 'The control plane’s server',
-  verbs: [init, start, status, readiness],
+  verbs: [init, start, status, readiness, acceptTime],
 };
 
 type Made = Awaited<ReturnType<HubPackage['initHub']>>;

@@ -4,6 +4,7 @@ import { parseInstant } from '@rollcall/core/time';
 import { createOpenApi, routes } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
 import type { HubStatus } from '../../hub-status.ts';
+import { acceptTime } from '../../operations/accept-time.ts';
 import { addOperator, removeOperator, rotateOperatorToken, toOperatorRow } from '../../operations/manage-operators.ts';
 import type { SelfChecks } from '../../self-checks.ts';
 import { listAudit } from '../../store/audit.ts';
@@ -15,6 +16,7 @@ export function registerHubRoutes(on: OperatorRegister, hub: Hub, checks: SelfCh
   const document = createOpenApi();
   on(routes.hubStatus, async () => status());
   on(routes.openApi, async () => document);
+  on(routes.acceptTime, async ({ actor }) => acceptTime(hub, actor));
   on(routes.readiness, async () => showReadiness(hub, await checks()));
   on(routes.listAudit, async ({ query }) => ({
     records: await listAudit(hub.db, Number(query.after ?? 0), pageOf(query.limit), {

@@ -1,0 +1,76 @@
+/**
+ * `hub accept-time`: a person says that the wall clock is right. It may lower the floor, so nothing may be open afterwards that
+ * was opened, or has ended, by the time that was wrong (design 6, Clocks; I7).
+ */
+import { isWindowOpen, type Rotation } from '@rollcall/core/rotation';
+import type { AcceptTimeAnswer } from '@rollcall/wire';
+import type { Hub } from '../hub.ts';
+import { MASTER } from '../live-generations.ts';
+import { type Actor, appendAudit } from '../store/audit.ts';
+import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
+import { type LiveRecord, listUndestroyed, updateGeneration } from '../store/generations.ts';
+import { listRoll, updateHost } from '../store/hosts.ts';
+import { findRotation } from '../store/rotations.ts';
+import type { Tx } from '../store/schema.ts';
+import { toTime } from '../views/hosts.ts';
+
+export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnswer> {
+  const beforeMs = hub.clock.now();
+  const accepted = hub.clock.wallTime();
+  const closed = await hub.db.transaction().execute(async (tx) => {
+    const closed = {
+      generation: await closeGeneration(hub, tx, { beforeMs, afterMs: accepted.nowMs }),
+      hosts: await closeHosts(hub, tx),
+    };
+    await hub.clock.save(tx, accepted);
+    await appendAudit(tx, {
+      at: accepted.nowMs,
+      actor,
+      action: 'hub.time_accepted',
+      target: 'hub',
+      outcome: 'done',
+      details: { before: toTime(beforeMs), after: toTime(accepted.nowMs), ...closed },
+    });
+    return closed;
+  });
+  hub.clock.accept(accepted);
+  await hub.generations.reload();
+  await hub.roll.reloadAll();
+  hub.nudgeRotation();
+  return { before: toTime(beforeMs), after: toTime(accepted.nowMs), ...closed };
+}
+
+/** A window stays open only where it was open by both times, and was opened before either. Returns the version it closed. */
+async function closeGeneration(
+  hub: Hub,
+  tx: Tx,
+  { beforeMs, afterMs }: { readonly beforeMs: number; readonly afterMs: number },
+): Promise<number | null> {
+  const previous = (await listUndestroyed(tx, hub.vault, MASTER)).find(({ state }) => state === 'previous');
+  if (previous === undefined || previous.verifyUntilMs === null) return null;
+  const rotation = await findRotation(tx, hub.vault, MASTER);
+  const stays = isWindowOpen(previous.verifyUntilMs, beforeMs) && startedBy(rotation, previous, afterMs);
+  if (stays) return null;
+  await updateGeneration(tx, hub.vault, { ...previous, verifyUntilMs: null });
+  return previous.version;
+}
+
+function startedBy(rotation: Rotation | undefined, previous: LiveRecord, nowMs: number): boolean {
+  return rotation?.from === previous.version && rotation.startedAtMs <= nowMs;
+}
+
+/** First use, former lives and tokens are all short: they are closed for everyone, and opened again by whoever needs them. */
+async function closeHosts(hub: Hub, tx: Tx): Promise<string[]> {
+  const closed: string[] = [];
+  for (const host of await listRoll(tx, hub.vault)) {
+    if (host.status === 'unreadable') continue;
+    const tokens = await killEnrolmentTokens(tx, hub.vault, host.id);
+    const isOpen = host.first_use_until !== null || host.former_life_until !== null;
+    if (isOpen) {
+      const shut = { first_use_fingerprint: null, first_use_until: null, former_life_until: null };
+      await updateHost(tx, hub.vault, { ...host, ...shut });
+    }
+    if (isOpen || tokens > 0) closed.push(host.id);
+  }
+  return closed;
+}
