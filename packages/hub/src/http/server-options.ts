@@ -58,12 +58,13 @@ const statusOfParserError: Readonly<Record<string, string>> = {
  * What is no request has nobody to answer a problem document to: one short status, and the connection is closed at once. To
  * wait until the other side closes it too would let it hold the connection for as long as it likes.
  */
-function closeWithStatus(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+function closeWithStatus({ code = '' }: Error & { code?: string }, socket: Socket): void {
+  const status = statusOfParserError[code] ?? (code.startsWith('HPE_') ? '400 Bad Request' : undefined);
+  // Whatever else went wrong went wrong below HTTP: in a handshake that never ended a status would wait for its end.
+  if (status === undefined || !socket.writable) {
     socket.destroy();
     return;
   }
-  const status = statusOfParserError[error.code ?? ''] ?? '400 Bad Request';
   socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   socket.destroySoon();
 }
