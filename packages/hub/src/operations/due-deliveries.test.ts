@@ -1,4 +1,5 @@
 import { encodeBase64url, encodeHex } from '@rollcall/core/bytes';
+import { deriveSsoSeed, ed25519PublicKey } from '@rollcall/core/keys';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addExisting, createTestHost, createWrapKey, enrolNew, open, thiefBearer } from '../host.fixture.ts';
 import { codeOf, createTestHub, DAY_MS, operator, type TestHub } from '../hub.fixture.ts';
@@ -182,7 +183,13 @@ describe('no answer', () => {
     }
     expect(answers.flatMap(({ deliveries }) => deliveries)).toHaveLength(3);
     for (const of of [host, existing]) {
-      for (const { value } of of.assignment?.accept ?? []) expect(Object.keys(value).sort()).toEqual(['keys', 'life']);
+      for (const { version, value } of of.assignment?.accept ?? []) {
+        expect(Object.keys(value).sort()).toEqual(['keys', 'life', 'sso']);
+        const master = hub.generations.read(version).value.reveal();
+        // Everyone may verify a single sign-on, and nobody but the hub may make one.
+        expect('sso' in value && value.sso).toEqual([ed25519PublicKey(deriveSsoSeed(master))]);
+        expect(JSON.stringify(value)).not.toContain(encodeBase64url(deriveSsoSeed(master)));
+      }
       // The control: what was to be delivered is there.
       expect(of.bearer(2)).toBe(thiefBearer(hub, of.id, 1, 2));
     }

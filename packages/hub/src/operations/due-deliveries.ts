@@ -1,7 +1,7 @@
 /** Deliveries that are due: computed, not queued, so that a lost response loses nothing (design 4, Hub). */
 import { decodeBase64url } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
-import { deriveHostKeys, SecretBytes } from '@rollcall/core/keys';
+import { deriveHostKeys, deriveSsoSeed, ed25519PublicKey, SecretBytes } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { type Assignment, type Envelope, parseWrapPublicKey, sealDelivery } from '@rollcall/core/seal';
 import type { HeartbeatBody } from '@rollcall/wire';
@@ -70,12 +70,13 @@ function sealFor(hub: Pick<Hub, 'generations' | 'hubKey' | 'random'>, entry: Rol
   });
 }
 
-/** The host's own derived keys, never the master. */
+/** The host's own derived keys and the public half of the fleet's single sign-on key, never the master. */
 function masterValue(hub: Pick<Hub, 'generations'>, entry: RollEntry, version: number) {
   const generation = toMasterGeneration(hub.generations.read(version));
   const keys = deriveHostKeys(generation, entry.id, entry.life);
   return {
     life: entry.life,
     keys: Object.fromEntries(Object.entries(keys).map(([purpose, key]) => [purpose, new SecretBytes('host-key', key)])),
+    sso: [ed25519PublicKey(deriveSsoSeed(generation.master))],
   };
 }
