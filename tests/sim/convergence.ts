@@ -24,7 +24,7 @@ function hasAWay(world: World, machine: AgentMachine): boolean {
   const { snapshot } = world;
   const row = snapshot.hosts.get(machine.host);
   const durable = readDurable(machine);
-  if (row?.status !== 'active' || durable === undefined || world.ledger.tainted.has(machine.host)) return false;
+  if (row?.status !== 'active' || durable === undefined || world.ledger.excused.has(machine.host)) return false;
   if (snapshot.pins.get(machine.host) !== durable.fingerprint) return false;
   const hubNowMs = world.hub.hub?.clock.now() ?? 0;
   return durable.held.some(
@@ -39,7 +39,8 @@ function staysLive(generation: GenerationRow | undefined, untilMs: number): bool
 }
 
 export function isConverged(world: World, expected: readonly AgentMachine[]): boolean {
-  return expected.every((machine) => whatIsMissing(world, machine) === undefined);
+  const isComplete = expected.every((machine) => whatIsMissing(world, machine) === undefined);
+  return isComplete && !isWaitingForNobody(world) && whatMemoryHasWrong(world) === undefined;
 }
 
 export function assertConverged(world: World, expected: readonly AgentMachine[]): void {
@@ -47,7 +48,36 @@ export function assertConverged(world: World, expected: readonly AgentMachine[])
     const missing = whatIsMissing(world, machine);
     if (missing !== undefined) throw new Violation('liveness', `${machine.name} ${missing}`);
   }
+  if (isWaitingForNobody(world)) throw new Violation('liveness', 'a rotation stands still and waits for nobody');
   if (expected.length > 0) world.sometimes.note('a fleet converged');
+  const wrong = whatMemoryHasWrong(world);
+  if (wrong !== undefined) throw new Violation('I8', wrong);
+}
+
+/** What the hub holds in memory and its store does not say, or the other way; when all is at rest, nothing (I8). */
+function whatMemoryHasWrong({ hub: { hub }, snapshot }: World): string | undefined {
+  for (const entry of hub?.roll.entries() ?? []) {
+    const row = snapshot.hosts.get(entry.id);
+    const wanted = snapshot.assignments.get(entry.id);
+    const held = [entry.status, entry.life, entry.pinFingerprint, entry.wantedStep, entry.ackedStep].join();
+    const stored = [row?.status, row?.life, snapshot.pins.get(entry.id) ?? '', wanted?.step, wanted?.acked_step].join();
+    if (held !== stored) return `of ${entry.id} the hub holds ${held} where its store says ${stored}`;
+  }
+  return undefined;
+}
+
+/** A rotation that waits for nobody goes on by itself, as far as it does without a person. */
+function isWaitingForNobody({ snapshot }: World): boolean {
+  const rotation = snapshot.rotations.at(-1);
+  if (rotation === undefined || rotation.paused_because !== null) return false;
+  if (rotation.phase !== 'widening' && rotation.phase !== 'rolling') return false;
+  return [...snapshot.hosts.values()].every(
+    ({ id, status, proven_version }) =>
+      status === 'removed' ||
+      status === 'evicted' ||
+      rotation.left.includes(id) ||
+      (proven_version ?? 0) >= rotation.to_version,
+  );
 }
 
 function whatIsMissing({ snapshot }: World, machine: AgentMachine): string | undefined {

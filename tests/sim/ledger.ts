@@ -41,6 +41,8 @@ export class Ledger {
   readonly issued = new Map<string, Set<string>>();
   /** Hosts of which someone else has had a key or a disk: nothing follows from their state. */
   readonly tainted = new Set<string>();
+  /** Hosts that stand where their hub never was, since that was restored: nobody can ask them to come along. */
+  readonly excused = new Set<string>();
   /** Every master that ever was in the store. */
   readonly masters = new Map<string, { readonly version: number; readonly bytes: Uint8Array }>();
   readonly #spans = new Map<number, GenerationSpan[]>();

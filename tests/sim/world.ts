@@ -14,7 +14,7 @@ import type { Handling } from './invariants/invariant.ts';
 import type { Knobs } from './knobs.ts';
 import { Ledger } from './ledger.ts';
 import { AgentMachine } from './machines/agent-machine.ts';
-import { Disk } from './machines/disk.ts';
+import { Disk, type DiskOperation } from './machines/disk.ts';
 import { type Outcome, type Request, readJson, toRequest } from './machines/exchange.ts';
 import { codeOf, HubMachine } from './machines/hub-machine.ts';
 import { Network } from './machines/network.ts';
@@ -32,8 +32,8 @@ export interface Broken {
   store: string | undefined;
   /** By machine: its disk takes no byte. */
   readonly fullDisks: Set<string>;
-  /** By machine: chance that an operation of its disk fails. */
-  readonly badDisks: Map<string, number>;
+  /** By machine: chance that an operation of its disk fails, of all of them or of one kind. */
+  readonly badDisks: Map<string, { readonly chance: number; readonly only?: DiskOperation }>;
 }
 
 export class World {
@@ -186,13 +186,13 @@ export class World {
     return knobs.slow > 0 && dice.chance(knobs.slow) ? dice.below(knobs.slowMs) : 0;
   }
 
-  #diskFails(machine: string, operation: string): string | undefined {
+  #diskFails(machine: string, operation: DiskOperation): string | undefined {
     if (this.broken.fullDisks.has(machine) && (operation === 'write' || operation === 'create')) {
       this.sometimes.note('a full disk took no byte');
       return 'ENOSPC';
     }
-    const chance = this.broken.badDisks.get(machine) ?? 0;
-    if (chance === 0 || !this.dice.chance(chance)) return undefined;
+    const bad = this.broken.badDisks.get(machine);
+    if (bad === undefined || (bad.only ?? operation) !== operation || !this.dice.chance(bad.chance)) return undefined;
     this.sometimes.note(`a disk failed: ${operation}`);
     return 'EIO';
   }

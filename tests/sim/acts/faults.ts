@@ -1,6 +1,6 @@
 /** What breaks: processes, power, links, disks, clocks, the store. One fault at a time, at any await of anybody. */
 import type { AgentMachine } from '../machines/agent-machine.ts';
-import { Disk } from '../machines/disk.ts';
+import { Disk, type DiskOperation } from '../machines/disk.ts';
 import type { World } from '../world.ts';
 import { storeErrors } from './operator.ts';
 
@@ -43,6 +43,14 @@ export function supervise(world: World): void {
   }
   if (!world.isHubHeldDown) world.hub.start();
 }
+
+const troubles: readonly { readonly chance: number; readonly only?: DiskOperation }[] = [
+  { chance: 0.1 },
+  { chance: 0.5 },
+  { chance: 0.7, only: 'sync' },
+  { chance: 0.7, only: 'rename' },
+  { chance: 0.7, only: 'syncDirectory' },
+];
 
 const anyMachine = (world: World): AgentMachine => world.dice.pick([...world.agents.values()]);
 
@@ -125,7 +133,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'a disk fails now and then',
-    weight: 2,
+    weight: 3,
     strike: (world) => {
       const machine = anyMachine(world);
       const { badDisks } = world.broken;
@@ -134,7 +142,7 @@ const faults: readonly Fault[] = [
       forAWhile(
         world,
         60_000,
-        () => badDisks.set(machine.name, world.dice.pick([0.1, 0.5])),
+        () => badDisks.set(machine.name, world.dice.pick(troubles)),
         () => badDisks.delete(machine.name),
       );
     },
@@ -204,7 +212,10 @@ const faults: readonly Fault[] = [
     strike: (world) => {
       if (world.backup === undefined) return;
       // What `hub restore` does beside this is not built; so nobody is bound to come along, and nothing else may break.
-      for (const { host } of world.agents.values()) world.ledger.tainted.add(host);
+      for (const { host } of world.agents.values()) {
+        world.ledger.tainted.add(host);
+        world.ledger.excused.add(host);
+      }
       world.restore(world.backup);
       world.hub.start();
     },
