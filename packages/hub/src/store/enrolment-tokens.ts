@@ -1,7 +1,9 @@
 /** Enrolment tokens: what the hub keeps of them is `K`, encrypted (design 3). */
+import { sql } from 'kysely';
 import type { Vault } from '../kek/vault.ts';
+import type { Nulls } from './hosts.ts';
 import type { Db, EnrolmentTokensTable, Tx } from './schema.ts';
-import { openRow, sealRow } from './trust-row.ts';
+import { openNoRow, openRow, sealRow } from './trust-row.ts';
 
 export interface EnrolmentTokenRecord extends Omit<EnrolmentTokensTable, 'mac' | 'key_ciphertext'> {
   /** `K`: the key of the enrolment proof. */
@@ -19,22 +21,37 @@ export async function insertEnrolmentToken(tx: Tx, vault: Vault, token: Enrolmen
     .execute();
 }
 
-/** The one token of a host that was not killed: live, used, or expired without use. */
+/**
+ * The one token of a host that was not killed: live, used, or expired without use. Whoever asks has proven nothing yet: one row
+ * is read and opened in any case, so that the time of a refusal does not tell who waits to be enrolled (I13).
+ */
 export async function findEnrolmentToken(
   db: Db,
   vault: Vault,
   host: string,
 ): Promise<EnrolmentTokenRecord | undefined> {
-  const stored = await db
-    .selectFrom('enrolment_tokens')
-    .selectAll()
-    .where('host', '=', host)
-    .where('state', '<>', 'dead')
-    .executeTakeFirst();
-  if (stored === undefined) return undefined;
-  const { key_ciphertext, ...rest } = openRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', stored);
-  return { ...rest, key: vault.decrypt(place(stored.id), key_ciphertext) };
+  const { rows } = await sql<EnrolmentTokensTable | Nulls<EnrolmentTokensTable>>`
+    select enrolment_tokens.* from (select 1) left join enrolment_tokens
+    on enrolment_tokens.host = ${host} and enrolment_tokens.state <> 'dead'`.execute(db);
+  const [stored] = rows;
+  if (stored !== undefined && stored.id !== null) {
+    const { key_ciphertext, ...rest } = openRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', stored);
+    return { ...rest, key: vault.decrypt(place(stored.id), key_ciphertext) };
+  }
+  // Encrypting costs what decrypting does.
+  const key_ciphertext = vault.encrypt(place(nobody.id), NO_KEY);
+  openNoRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', { ...nobody, host, key_ciphertext });
+  return undefined;
 }
+
+const NO_KEY = new Uint8Array(32);
+const nobody = {
+  id: '0'.repeat(32),
+  expires_at: 1_700_000_000_000,
+  state: 'live',
+  used_at: null,
+  used_by: null,
+} as const;
 
 /** Marks a live token as used by this request. */
 export async function spendEnrolmentToken(

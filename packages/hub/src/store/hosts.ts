@@ -1,8 +1,9 @@
 /** The roll: every host that was added, whatever its state. Removed hosts stay as rows, since their life counts on. */
 import { RollcallError } from '@rollcall/core/errors';
+import { sql } from 'kysely';
 import type { Vault } from '../kek/vault.ts';
 import type { Db, HostsTable, Tx } from './schema.ts';
-import { openRow, readOrUnreadable, sealRow } from './trust-row.ts';
+import { openNoRow, openRow, readOrUnreadable, sealRow } from './trust-row.ts';
 
 export type HostRecord = Omit<HostsTable, 'mac'>;
 
@@ -16,6 +17,40 @@ export async function findHost(db: Db, vault: Vault, id: string): Promise<HostRe
   const row = await db.selectFrom('hosts').selectAll().where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : openRow<HostsTable>(vault, 'hosts', row);
 }
+
+/**
+ * The same for whoever claims to be it and has proven nothing: the query gives one row in any case, and one of nobody is opened
+ * where there is none, so that the time of a refusal does not tell who was ever on the roll (I13).
+ */
+export async function findClaimedHost(db: Db, vault: Vault, id: string): Promise<HostRecord | undefined> {
+  const { rows } = await sql<HostsTable | Nulls<HostsTable>>`
+    select hosts.* from (select 1) left join hosts on hosts.id = ${id}`.execute(db);
+  const [row] = rows;
+  if (row !== undefined && row.id !== null) return openRow<HostsTable>(vault, 'hosts', row);
+  openNoRow<HostsTable>(vault, 'hosts', { ...nobody, id, folded: id.toLowerCase() });
+  return undefined;
+}
+
+/** What a left join gives for a row that is not there. */
+export type Nulls<Row> = { readonly [Column in keyof Row]: null };
+
+/** As a host that was just added is. */
+const nobody: HostRecord = {
+  id: '',
+  folded: '',
+  status: 'invited',
+  reach: 'pull',
+  address: null,
+  life: 1,
+  former_life_until: null,
+  banned: 0,
+  approved_fingerprint: null,
+  first_use_fingerprint: null,
+  first_use_until: null,
+  proven_version: null,
+  added_at: 1_700_000_000_000,
+  knows_master: null,
+};
 
 /** The host, or `host_unknown` when it is not on the roll. */
 export async function readHost(db: Db, vault: Vault, id: string): Promise<HostRecord> {
