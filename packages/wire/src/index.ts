@@ -15,6 +15,7 @@ export * from './operators.ts';
 export * from './pins.ts';
 export * from './problem.ts';
 export * from './rotations.ts';
+export * from './route.ts';
 export * from './routes.ts';
 export * from './secrets.ts';
 export * as textKinds from './text-kinds.ts';

@@ -6,7 +6,8 @@ import { addHostAnswer, hostChangeAnswer, hostRow } from './hosts.ts';
 import { pendingPin, pinChangeAnswer } from './pins.ts';
 import { problem, unauthenticatedBody } from './problem.ts';
 import { rotationRow, rotationStatus } from './rotations.ts';
-import { type Listener, nothing, type Route, type RouteAuth, routes } from './routes.ts';
+import { type Listener, nothing, type Route, type RouteAuth } from './route.ts';
+import { routes } from './routes.ts';
 import { secretRow } from './secrets.ts';
 import { version } from './version.ts';
 

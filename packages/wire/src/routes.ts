@@ -2,7 +2,7 @@
  * Every route of every listener, in one table: the hub registers from it, the command line calls through it, the
  * documentation and the test that every route is authenticated read it.
  */
-import { type Static, type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { agentReloadAnswer, agentStatusAnswer } from './agent-status.ts';
 import { acceptTimeAnswer, auditQuery, hubStatusAnswer, listAuditAnswer } from './audit.ts';
 import { enrolAnswer, enrolBody, trustBundle } from './enrol.ts';
@@ -18,7 +18,7 @@ import {
   reenrolBody,
   showHostAnswer,
 } from './hosts.ts';
-import { addOperatorBody, listOperatorsAnswer, type OperatorRole, operatorRow, operatorToken } from './operators.ts';
+import { addOperatorBody, listOperatorsAnswer, operatorRow, operatorToken } from './operators.ts';
 import {
   acceptFirstUseAnswer,
   acceptFirstUseBody,
@@ -39,40 +39,10 @@ import {
   rotationStatus,
   startRotationBody,
 } from './rotations.ts';
+import { get, nothing, post, put } from './route.ts';
 import { createSecretBody, listSecretsAnswer, secretRow } from './secrets.ts';
 import { word } from './text-kinds.ts';
 
-/**
- * `host`: a live credential of a host. `self-proving`: the body carries its own proof. `public`: anyone may know it.
- * `open`: says no more than that the process is there. `local`: whoever may open the agent's socket. A role: an
- * operator's token of at least that role, or whoever may open the operators' socket.
- */
-export type RouteAuth = 'host' | 'self-proving' | 'public' | 'open' | OperatorRole | 'local';
-
-export type Listener = 'fleet' | 'operator' | 'metrics' | 'agent';
-
-export interface Route<
-  Body extends TSchema = TSchema,
-  Answer extends TSchema = TSchema,
-  Query extends TSchema = TSchema,
-> {
-  readonly listener: Listener;
-  readonly method: 'GET' | 'POST' | 'PUT';
-  /** With `:host` or `:id` for parameters. */
-  readonly path: string;
-  readonly auth: RouteAuth;
-  readonly summary: string;
-  readonly body: Body;
-  readonly query: Query;
-  readonly answer: Answer;
-}
-
-export type BodyOf<R extends Route> = Static<R['body']>;
-export type QueryOf<R extends Route> = Static<R['query']>;
-export type AnswerOf<R extends Route> = Static<R['answer']>;
-
-/** The body or query of a route that takes none. */
-export const nothing = Type.Undefined();
 const okAnswer = Type.Object({ status: word() });
 const versionAnswer = Type.Object({ version: word() });
 /** Prometheus text exposition; not JSON. */
@@ -269,35 +239,3 @@ export const routes = {
 } as const;
 
 export type RouteName = keyof typeof routes;
-
-function get<Answer extends TSchema>(
-  listener: Listener,
-  path: string,
-  auth: RouteAuth,
-  summary: string,
-  answer: Answer,
-): Route<typeof nothing, Answer, typeof nothing> {
-  return { listener, method: 'GET', path, auth, summary, body: nothing, query: nothing, answer };
-}
-
-function post<Body extends TSchema, Answer extends TSchema>(
-  listener: Listener,
-  path: string,
-  auth: RouteAuth,
-  summary: string,
-  body: Body,
-  answer: Answer,
-): Route<Body, Answer, typeof nothing> {
-  return { listener, method: 'POST', path, auth, summary, body, query: nothing, answer };
-}
-
-function put<Body extends TSchema, Answer extends TSchema>(
-  listener: Listener,
-  path: string,
-  auth: RouteAuth,
-  summary: string,
-  body: Body,
-  answer: Answer,
-): Route<Body, Answer, typeof nothing> {
-  return { ...post(listener, path, auth, summary, body, answer), method: 'PUT' };
-}
