@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { isHostId } from '@rollcall/core/keys';
 import type { Hub } from './hub.ts';
-import type { RollEntry } from './roll.ts';
+import { createEntry, type RollEntry } from './roll.ts';
 
 export interface AuthenticatedHost {
   readonly entry: RollEntry;
@@ -27,7 +27,7 @@ export function authenticateHost(
   request: IncomingMessage,
 ): AuthenticatedHost | Promise<AuthenticatedHost> {
   const claim = readClaim(request.rawHeaders);
-  const who = tryVerify(hub, hub.roll.get(claim.host), claim);
+  const who = tryVerify(hub, hub.roll.get(claim.host) ?? nobody, claim);
   if (who === undefined) return authenticateAtSource(hub, claim);
   hub.counts.add('auth', 'ok');
   return who;
@@ -47,8 +47,8 @@ async function verifyAtSource(hub: AuthHub, claim: Claim): Promise<Authenticated
   } catch (cause) {
     throw new RollcallError('unavailable', { because: 'store_unreadable' }, { cause });
   }
-  const entry = hub.roll.get(claim.host);
-  if (entry?.status === 'unreadable') throw new RollcallError('unavailable', { because: 'host_unreadable' });
+  const entry = hub.roll.get(claim.host) ?? nobody;
+  if (entry.status === 'unreadable') throw new RollcallError('unavailable', { because: 'host_unreadable' });
   return tryVerify(hub, entry, claim);
 }
 
@@ -86,15 +86,18 @@ function readClaim(rawHeaders: readonly string[]): Claim {
   return { host, bearer: authorization.slice('Bearer '.length) };
 }
 
-function tryVerify(hub: AuthHub, entry: RollEntry | undefined, claim: Claim): AuthenticatedHost | undefined {
-  const isLetIn = entry?.status === 'active';
+/** Who is on no roll is verified as one who is and is not let in: as many fields are looked at, of an object of the same shape. */
+const nobody: RollEntry = Object.assign(createEntry(''), { status: 'evicted' });
+
+function tryVerify(hub: AuthHub, entry: RollEntry, claim: Claim): AuthenticatedHost | undefined {
+  const isLetIn = entry.status === 'active';
   // Who is not let in is verified too, against a life that it does not have: a right bearer then costs what a wrong one does.
-  const life = (entry?.life ?? 1) + (isLetIn ? 0 : 1);
+  const life = entry.life + (isLetIn ? 0 : 1);
   const present = verifyLife(hub, claim, life);
   if (isLetIn && present !== undefined) return { entry, rung: 'derived', version: present, life };
   // And once more, whether there is a former life or not.
   const former = verifyLife(hub, claim, isLetIn ? Math.max(life - 1, 1) : life);
-  const isFormerGood = entry?.formerLifeUntil != null && life > 1 && hub.clock.now() < entry.formerLifeUntil;
+  const isFormerGood = entry.formerLifeUntil !== null && life > 1 && hub.clock.now() < entry.formerLifeUntil;
   if (!isLetIn || !isFormerGood || former === undefined) return undefined;
   return { entry, rung: 'derived', version: former, life: life - 1 };
 }

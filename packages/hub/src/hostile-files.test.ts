@@ -209,7 +209,9 @@ describe('an address', () => {
         await hub.stop();
       }
     };
-    expect(await init('0.0.0.0:7443').catch(({ code }: { code: string }) => code)).toBe('malformed_address');
+    expect(await init('0.0.0.0:7443').catch((error: unknown) => (error as { readonly code: string }).code)).toBe(
+      'malformed_address',
+    );
     expect((await init('hub.example:7443')).hubRoot.hubs).toEqual(['https://hub.example:7443']);
     expect(await told('0.0.0.0:0')).toEqual(['https://hub.example:7443']);
     expect(await told('127.0.0.1:0')).toEqual(['https://127.0.0.1:0']);

@@ -179,7 +179,8 @@ async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
   }
 }
 
-function createEntry(id: string): RollEntry {
+/** Of a host of which nothing was read yet. */
+export function createEntry(id: string): RollEntry {
   return {
     id,
     status: 'unreadable',
