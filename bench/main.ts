@@ -4,13 +4,14 @@
  */
 import { availableParallelism, cpus } from 'node:os';
 import { benchBearer } from './bearer.ts';
+import { benchHeartbeat } from './heartbeat.ts';
 import type { BenchResult } from './measure.ts';
 import { benchSeal } from './seal.ts';
 import { benchTiming } from './timing.ts';
 
 const benches: readonly (() => Promise<BenchResult[]>)[] = process.argv.includes('--timing')
   ? [() => benchTiming()]
-  : [benchSeal, benchBearer];
+  : [benchSeal, benchBearer, benchHeartbeat];
 
 const results: BenchResult[] = [];
 for (const bench of benches) results.push(...(await bench()));
