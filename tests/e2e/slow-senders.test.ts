@@ -14,8 +14,10 @@ import { sleep } from './harness/wait-until.ts';
 const SLOW = 2_000;
 const HOSTS = 8;
 const BEATS = 60;
-/** Other processes of the machine only ever make it worse, so the best of a few tries is what the hub can do. */
-const TRIES = 4;
+/** Other processes of the machine only ever make it worse, with slow senders and without: the least of a few tries is what is meant. */
+const TRIES = 3;
+/** Below this it is the scheduler of the machine that is measured. */
+const SCHEDULER_MS = 5;
 
 const fleet = useFleet({ hubFlags: ['--beat', '200ms'] });
 const slow = new Set<Socket>();
@@ -28,32 +30,28 @@ describe('two thousand slow senders', () => {
     const hosts = await Promise.all(Array.from({ length: HOSTS }, (_, index) => enrolRawHost(fleet(), `web-${index}`)));
     const beats = hosts.map(createBeats);
     await latencies(beats); // warms up
-    const tries: { alone: number; beside: number }[] = [];
-    for (let turn = 0; turn < TRIES && !tries.some(isGood); turn += 1) {
-      const alone = p99(await latencies(beats));
+    const alone: number[] = [];
+    const beside: number[] = [];
+    for (let turn = 0; turn < TRIES; turn += 1) {
+      alone.push(p99(await latencies(beats)));
       const stop = await sendSlowly(hosts[0] as RawHost);
       expect(slow.size).toBeGreaterThanOrEqual(SLOW * 0.9);
-      const beside = p99(await latencies(beats));
+      beside.push(p99(await latencies(beats)));
       stop();
-      tries.push({ alone, beside });
-      // Five seconds for a handshake or a header, ten for a request, and one until somebody looks.
-      await fleet().waitUntil('the hub has let go of them', () => slow.size === 0, { withinMs: 30_000 });
+      if (turn < TRIES - 1) for (const socket of slow) socket.destroy();
     }
-    console.info('p99 in ms, alone and beside slow senders:', tries);
-    expect(tries.some(isGood), JSON.stringify(tries)).toBe(true);
+    // Five seconds for a handshake or a header, ten for a request, and one until somebody looks.
+    await fleet().waitUntil('the hub has let go of them', () => slow.size === 0, { withinMs: 30_000 });
+    console.info('p99 in ms, alone and beside slow senders:', alone, beside);
+    expect(Math.min(...beside)).toBeLessThanOrEqual(3 * Math.max(Math.min(...alone), SCHEDULER_MS));
     for (const beat of beats) beat.close();
   }, 180_000);
 });
 
-/** Below five milliseconds it is the scheduler of the machine that is measured. */
-function isGood({ alone, beside }: { alone: number; beside: number }): boolean {
-  return beside <= 3 * Math.max(alone, 5);
-}
-
 const BODIES = 400;
 const HEADERS = 300;
 
-/** Some stop within a body, with a good bearer, some within a header, and drip on; the most stop at the handshake, and come again. */
+/** Some stop within a body, with a good bearer, some within a header, and drip on; the most stop at the handshake, and come again, each in its own time. */
 async function sendSlowly(host: RawHost): Promise<() => void> {
   const address = { port: fleet().port };
   const head = `POST ${routes.heartbeat.path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${host.bearer()}\r\n`;
@@ -81,6 +79,8 @@ async function sendSlowly(host: RawHost): Promise<() => void> {
   ] as const) {
     for (let opened = 0; opened < count; opened += 100) {
       await Promise.all(Array.from({ length: 100 }, () => hold(isPlain, bytes)));
+      // Not in step: then they would be let go of in one moment, and what is measured is how fast two thousand connections are made.
+      if (isPlain) await sleep(250);
     }
   }
   const drip = setInterval(() => {
