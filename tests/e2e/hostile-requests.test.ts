@@ -3,7 +3,7 @@
  * a request at all, a stable code; nothing of it comes back, nothing of it is a fault inside, and no row of any table is another.
  */
 import { join } from 'node:path';
-import { routes, unauthenticatedBody } from '@rollcall/wire';
+import { nothing, type Route, routes, unauthenticatedBody } from '@rollcall/wire';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Address } from './harness/exchange.ts';
 import { readLog } from './harness/fleet.ts';
@@ -330,7 +330,11 @@ describe('at the listener fleet', () => {
 });
 
 describe('at the listener operators', () => {
-  const changing = Object.values(routes).filter((route) => route.listener === 'operator' && route.method !== 'GET');
+  // A route that takes neither a body nor a name (accept-time) has nothing that could be wrong: asking it is doing it.
+  const takesSomething = ({ body, path }: Route) => body !== nothing || path.includes(':');
+  const changing = Object.values(routes).filter(
+    (route) => route.listener === 'operator' && route.method !== 'GET' && takesSomething(route),
+  );
   const bodies = [
     '',
     '{',
