@@ -144,10 +144,11 @@ describe('pages', () => {
 
 describe('the gate of a rotation', () => {
   it('stays within the page, what to do included', () => {
-    const words = fc.array(fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 }), {
-      minLength: 1,
-      maxLength: 40,
-    });
+    // What stands between backquotes is a command, and never broken: it is as long as it is.
+    const word = fc
+      .string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 })
+      .filter((text) => !text.includes('`'));
+    const words = fc.array(word, { minLength: 1, maxLength: 40 });
     fc.assert(
       fc.property(words, (hint) => {
         const blockers = [{ member: 'agent-7', missing: 'proof_of_new', since: null, hint: hint.join(' ') }];
