@@ -8,7 +8,7 @@ import { limits } from '@rollcall/core/limits';
 import { type Bucket, forgetOldest, fullBucket, type Rate, takeFrom } from './rate-limit.ts';
 
 export interface BeatLimit {
-  /** `speaker`: rung and host, as verified. Returns 0, or after how many milliseconds to come again. */
+  /** `speaker`: a host, as verified. Returns 0, or after how many milliseconds to come again. */
   take(speaker: string, instance: string, nowMs: number): number;
 }
 

@@ -7,7 +7,7 @@ import { RollcallError } from '@rollcall/core/errors';
 import { parseJson } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import { type HeartbeatBody, routes } from '@rollcall/wire';
-import { authenticateHost } from '../authenticate.ts';
+import { type AuthenticatedHost, authenticateHost } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import { receiveHeartbeat } from '../operations/receive-heartbeat.ts';
 import { type BeatLimit, createBeatLimit } from './beat-limit.ts';
@@ -29,14 +29,15 @@ export function isHeartbeat({ method, url }: IncomingMessage): boolean {
 
 /** `check` is asked for at the first beat: the compiler of the listener is there once that is ready. */
 export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck): HeartbeatEndpoint {
-  const limit = createBeatLimit();
+  // Of each rung its own, so that a lower one cannot use up what a higher one needs.
+  const limitOf = { derived: createBeatLimit() } as const;
   let check: BodyCheck | undefined;
   let requests = 0;
   return (request, response) => {
     requests += 1;
-    const requestId = `beat-${requests}`;
+    const number = requests;
     check ??= compileCheck();
-    answerBeat(hub, { check, limit }, request).then(
+    answerBeat(hub, { check, limitOf }, request).then(
       (text) => {
         hub.counts.add('heartbeats', 'ok');
         response.writeHead(200, ['content-type', JSON_TYPE, 'content-length', String(Buffer.byteLength(text))]);
@@ -44,7 +45,7 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
       },
       (error: unknown) => {
         hub.counts.add('heartbeats', resultOf(error));
-        send(response, toErrorAnswer(hub.log, error, { requestId, route: routes.heartbeat.path }));
+        send(response, toErrorAnswer(hub.log, error, { requestId: `beat-${number}`, route: routes.heartbeat.path }));
       },
     );
   };
@@ -54,7 +55,10 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 async function answerBeat(
   hub: Hub,
-  { check, limit }: { readonly check: BodyCheck; readonly limit: BeatLimit },
+  {
+    check,
+    limitOf,
+  }: { readonly check: BodyCheck; readonly limitOf: Readonly<Record<AuthenticatedHost['rung'], BeatLimit>> },
   request: IncomingMessage,
 ): Promise<string> {
   const known = authenticateHost(hub, request);
@@ -66,7 +70,7 @@ async function answerBeat(
   }
   const beat = body as unknown as HeartbeatBody;
   // Of the cost of a beat most is spent by now; what the limit keeps is the store, and the share of the other agents.
-  const waitMs = limit.take(`${who.rung} ${who.entry.id}`, beat.instance, hub.clock.monotonic());
+  const waitMs = limitOf[who.rung].take(who.entry.id, beat.instance, hub.clock.monotonic());
   if (waitMs > 0) throw tooMany(waitMs);
   return receiveHeartbeat(hub, {
     who,

@@ -162,11 +162,16 @@ function standingPin(entry: RollEntry): PinAnswer {
   return entry.pinState === 'pinned' ? { state: 'pinned', fingerprint: entry.pinFingerprint } : { state: 'none' };
 }
 
+/** Closed words and hex digits: there is nothing to escape. */
+function encodePin({ state, fingerprint }: PinAnswer): string {
+  return fingerprint === undefined ? `{"state":"${state}"}` : `{"state":"${state}","fingerprint":"${fingerprint}"}`;
+}
+
 /** Put together as text: the statements are the same for every host, signed and written once a minute. */
 function answer(hub: Hub, { who: { entry }, body }: Beat, pin: PinAnswer, time: HubTime): string {
   const beatMs = nextBeatMs(hub.settings.beatMs, hub.random);
   const due = dueDeliveries(hub, entry, body.held[MASTER]);
   const deliveries = due.length === 0 ? '[]' : JSON.stringify(due);
   const now = new Date(time.nowMs).toISOString();
-  return `{"time":"${now}","nextBeatMs":${beatMs},"pin":${JSON.stringify(pin)},"deliveries":${deliveries},"statements":${hub.statements()}}`;
+  return `{"time":"${now}","nextBeatMs":${beatMs},"pin":${encodePin(pin)},"deliveries":${deliveries},"statements":${hub.statements()}}`;
 }
