@@ -17,6 +17,14 @@ export const limits = {
   /** How long one and the same redeeming request is answered again (scenario: lost response). */
   enrolmentRepeatMs: 600_000, // 10 min
 
+  // Shared tokens (design 5): what one host holds, and says of it in a beat
+  namedSecrets: 16,
+  sinksPerHost: 16,
+  countedVersions: 4,
+  hitSamplesPerBeat: 8,
+  userAgentCharacters: 128,
+  routeCharacters: 128,
+
   // JSON
   jsonMaxDepth: 16,
 

@@ -8,6 +8,7 @@ import {
   hostId,
   instance,
   name,
+  networkAddress,
   publicKey,
   sentence,
   signature,
@@ -22,6 +23,55 @@ export const position = Type.Object({ epoch: count(), step: count() });
 /** Where a host or a wish stands in the assignments of one secret; ordered by (epoch, step). */
 export type Position = Static<typeof position>;
 
+/** What a verifier on the host has taken of a shared token: counts since `counter` was made, and who still sent the old one. */
+export const tokenReport = Type.Object({
+  secret: name(),
+  /** 16 random bytes, another one after each stop that was not clean: the counts before it may be lost. */
+  counter: instance(),
+  hits: Type.Array(Type.Object({ version: count(1), count: count() }), { maxItems: limits.countedVersions }),
+  samples: Type.Array(
+    Type.Object({
+      at: time(),
+      address: networkAddress(),
+      userAgent: sentence(limits.userAgentCharacters),
+      route: sentence(limits.routeCharacters),
+      /** As it was declared with the token. */
+      host: Type.Union([hostId(), Type.Null()]),
+      version: count(1),
+    }),
+    { maxItems: limits.hitSamplesPerBeat },
+  ),
+});
+export type TokenReport = Static<typeof tokenReport>;
+
+/** What the agent found on its own listener, for the step that it holds (design 5, Probes). */
+export const probeReport = Type.Object({
+  secret: name(),
+  step: count(),
+  takes: Type.Array(count(1), { maxItems: limits.countedVersions }),
+  refuses: Type.Array(count(1), { maxItems: limits.countedVersions }),
+  /** The control: a random value was refused. */
+  randomRefused: Type.Boolean(),
+  at: time(),
+});
+export type ProbeReport = Static<typeof probeReport>;
+
+export const sinkReport = Type.Object({
+  name: name(),
+  secret: name(),
+  version: Type.Union([count(1), Type.Null()]),
+  /** Keyed, of the live file's trimmed bytes; `null` when it cannot be read. */
+  digest: Type.Union([fingerprint(), Type.Null()]),
+  state: Type.Union([
+    Type.Literal('reloaded'),
+    Type.Literal('unreloaded'),
+    Type.Literal('unwritten'),
+    Type.Literal('drifted'),
+  ]),
+  problem: Type.Optional(word()),
+});
+export type SinkReport = Static<typeof sinkReport>;
+
 export const heartbeatBody = Type.Object({
   instance: instance(),
   seq: count(),
@@ -34,6 +84,11 @@ export const heartbeatBody = Type.Object({
   agent: Type.Object({ version: word() }),
   startup: Type.Union([Type.Literal('fresh'), Type.Literal('restored')]),
   sentAt: time(),
+  /** The agent's TCP listener, while it is open. */
+  listener: Type.Optional(Type.Object({ address: networkAddress() })),
+  tokens: Type.Optional(Type.Array(tokenReport, { maxItems: limits.namedSecrets })),
+  probes: Type.Optional(Type.Array(probeReport, { maxItems: limits.namedSecrets })),
+  sinks: Type.Optional(Type.Array(sinkReport, { maxItems: limits.sinksPerHost })),
 });
 export type HeartbeatBody = Static<typeof heartbeatBody>;
 

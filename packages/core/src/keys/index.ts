@@ -28,4 +28,5 @@ export {
 export { isHostId, parseHostId, parsePurpose, parseSecretName } from './names.ts';
 export { SecretBytes } from './secret-bytes.ts';
 export { parseMasterFile, parseTokenFile } from './secret-files.ts';
+export { sinkDigest } from './sink-digest.ts';
 export { encodeToken, parseToken, type TokenPrefix, tokenPrefixes } from './token.ts';
