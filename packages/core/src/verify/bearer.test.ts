@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeBase64url } from '../bytes.ts';
+import { encodeBase64url, joinNul } from '../bytes.ts';
 import { deriveHostKeys, type MasterGeneration } from '../keys/derivation.ts';
+import { hmacSha256 } from '../keys/sha256.ts';
 import { encodeToken } from '../keys/token.ts';
 import { refusalOf } from '../refusal.fixture.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
@@ -79,6 +80,9 @@ describe('everything else gets the one refusal', () => {
     ['nothing', 'agent-7', 2, ''],
     ['an undefined bearer', 'agent-7', 2, undefined],
     ['two bearers', 'agent-7', 2, [good, good]],
+    ['one bearer after the other', 'agent-7', 2, `${good}${good}`],
+    ['a bearer with one character more', 'agent-7', 2, `${good}A`],
+    ['a bearer behind four other characters', 'agent-7', 2, `rcc_${good.slice(4)}${good}`],
     ['the scheme word', 'agent-7', 2, `Bearer ${good}`],
   ])('%s', (_, host, hostLife, presented) => {
     expect(refusalOf(() => verify(host as string, hostLife as number, presented as string))).toBe('unauthenticated');
@@ -92,6 +96,18 @@ describe('everything else gets the one refusal', () => {
     }
     expect(refusalOf(() => verify('0', 0, decoy))).toBe('unauthenticated');
     expect(verify('0', 1, decoy)).toEqual({ version: 4 });
+  });
+
+  test('what is rightly derived for a life before the first', () => {
+    const derive = (hostLife: number) =>
+      encodeToken(
+        'rcb',
+        hmacSha256(current.master, joinNul('rollcall/derive/v1', 'heartbeat', 'agent-7', hostLife), Uint8Array.of(1)),
+      );
+    for (const hostLife of [0, -1]) {
+      expect(refusalOf(() => verify('agent-7', hostLife, derive(hostLife)))).toBe('unauthenticated');
+    }
+    expect(verify('agent-7', 1, derive(1))).toEqual({ version: 4 });
   });
 
   test('each character changed', () => {

@@ -47,6 +47,11 @@ describe('is not made', () => {
       'weak_secret',
     ],
     ['with an undefined current value', { current: { version: 4, value: undefined } }, 'weak_secret'],
+    [
+      'with an undefined one, though weak ones are allowed',
+      { current: { version: 4, value: undefined }, weak: true },
+      'weak_secret',
+    ],
     ['with a short value', { current: { version: 4, value: 'c'.repeat(21) } }, 'weak_secret'],
     ['with a long value', { current: { version: 4, value: 'c'.repeat(513) } }, 'malformed_token'],
     ['with a value that has a space in it', { current: { version: 4, value: `${value('c')} c` } }, 'malformed_token'],
@@ -57,7 +62,9 @@ describe('is not made', () => {
     expect(refusalOf(() => createTokenVerifier(set as TokenSet))).toBe(code);
   });
 
-  test('but with 22 characters, or fewer where weak ones are allowed, it is', () => {
+  test('but with 22 to 512 characters, or fewer where weak ones are allowed, it is', () => {
+    const longest = 'c'.repeat(512);
+    expect(createTokenVerifier({ current: { version: 1, value: longest } }).verify(longest).version).toBe(1);
     expect(createTokenVerifier({ current: { version: 1, value: 'c'.repeat(22) } }).verify('c'.repeat(22)).version).toBe(
       1,
     );

@@ -1,6 +1,7 @@
 /** Verifies a shared token of which one version is current and at most one other is coming or going (design 3, Verifier). */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { RollcallError } from '../errors.ts';
+import { SHA256_BYTES } from '../keys/sha256.ts';
 import { limits } from '../limits.ts';
 
 export type TokenRole = 'current' | 'next' | 'retiring';
@@ -32,7 +33,7 @@ export function createTokenVerifier(set: TokenSet): TokenVerifier {
   if (set.next !== undefined && set.retiring !== undefined) {
     throw new TypeError('token verifier: more than two versions (I14)');
   }
-  const slots = (['current', 'next', 'retiring'] as const).flatMap((role) => {
+  const slots: readonly Slot[] = (['current', 'next', 'retiring'] as const).flatMap((role) => {
     const entry = set[role];
     return entry === undefined
       ? []
@@ -41,13 +42,14 @@ export function createTokenVerifier(set: TokenSet): TokenVerifier {
   if (slots[0]?.role !== 'current') throw new TypeError('token verifier: there is no current version');
   assertDifferent(slots);
   const counts: Record<TokenRole, number> = { current: 0, next: 0, retiring: 0 };
+  const digest = Buffer.alloc(SHA256_BYTES);
   return {
     verify(presented) {
-      const digest = digestOf(typeof presented === 'string' ? presented.trim() : '');
+      writeDigest(digest, typeof presented === 'string' ? presented.trim() : '');
       // Digests are compared, and with every slot: time tells neither a length nor which version is on its way out.
       let found = -1;
-      for (const [index, slot] of slots.entries()) {
-        found += Number(timingSafeEqual(digest, slot.digest)) * (index + 1);
+      for (let index = 0; index < slots.length; index += 1) {
+        found += Number(timingSafeEqual(digest, (slots[index] as Slot).digest)) * (index + 1);
       }
       const slot = slots[found];
       if (slot === undefined) throw new RollcallError('unauthenticated');
@@ -69,7 +71,13 @@ function parseValue(value: unknown, { weak = false }: TokenSet): string {
   return text;
 }
 
-function assertDifferent(slots: readonly { readonly version: number; readonly digest: Buffer }[]): void {
+interface Slot {
+  readonly role: TokenRole;
+  readonly version: number;
+  readonly digest: Buffer;
+}
+
+function assertDifferent(slots: readonly Slot[]): void {
   const [first, second] = slots;
   if (first === undefined || second === undefined) return;
   if (first.version === second.version) throw new TypeError('token verifier: one version twice');
@@ -78,5 +86,12 @@ function assertDifferent(slots: readonly { readonly version: number; readonly di
 }
 
 function digestOf(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
+  const digest = Buffer.alloc(SHA256_BYTES);
+  writeDigest(digest, text);
+  return digest;
+}
+
+/** By way of a text of one character per byte: a third of the time that a digest as a new Buffer takes. */
+function writeDigest(target: Buffer, text: string): void {
+  target.write(hash('sha256', text, 'binary'), 0, 'latin1');
 }
