@@ -73,6 +73,27 @@ describe('instances', () => {
     expect(noteInstance(before, 'b', 6, true).state).not.toBe(before);
   });
 
+  it('remember who spoke before, each once, newest first', () => {
+    const a = { instance: 'a', seq: 1, returns: 0 };
+    const b = { instance: 'b', seq: 1, returns: 0 };
+    expect(noInstances).toEqual({ current: null, superseded: [] });
+    const first = noteInstance(noInstances, 'a', 1, true).state;
+    expect(first).toEqual({ current: { instance: 'a', seq: 1 }, superseded: [] });
+    const second = noteInstance(first, 'b', 1, true).state;
+    const third = noteInstance(second, 'c', 1, true).state;
+    expect(third).toEqual({ current: { instance: 'c', seq: 1 }, superseded: [b, a] });
+    // Back beside its successor: only its own row is another.
+    expect(noteInstance(third, 'a', 2, true).state).toEqual({
+      current: { instance: 'c', seq: 1 },
+      superseded: [b, { instance: 'a', seq: 2, returns: 1 }],
+    });
+    // Back instead of its successor: it is no former one any more.
+    expect(noteInstance(third, 'a', 2, false).state).toEqual({
+      current: { instance: 'a', seq: 2 },
+      superseded: [{ instance: 'c', seq: 1, returns: 0 }, b],
+    });
+  });
+
   it('are bounded, whatever a bearer sends', () => {
     let state = noInstances;
     for (let n = 0; n < 10_000; n += 1) state = noteInstance(state, `i${n}`, 1, true).state;

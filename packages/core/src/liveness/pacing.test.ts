@@ -29,6 +29,16 @@ describe('the next beat', () => {
     expect([firstBeatMs(10_000, lowest), firstBeatMs(10_000, highest)]).toEqual([0, 9_999]);
     expect(firstBeatMs(10 * limits.beatMaxMs, highest)).toBe(limits.beatMaxMs - 1);
   });
+
+  it('is drawn with all four bytes', () => {
+    const drawn = (value: number) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(value);
+      return firstBeatMs(10_000, () => bytes);
+    };
+    const least = Math.ceil((3_333 * 2 ** 32) / 10_000);
+    expect([drawn(least - 1), drawn(least)]).toEqual([3_332, 3_333]);
+  });
 });
 
 describe('back-off', () => {

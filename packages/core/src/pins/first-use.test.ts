@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isRollcallError } from '../errors.ts';
+import { isRollcallError, type RollcallError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { decideFirstUse, type ExposedWhy, type Exposure, type FirstUseHost, measureExposure } from './first-use.ts';
 import { A, B } from './held.fixture.ts';
@@ -41,6 +41,16 @@ const cases: readonly Case[] = [
     'published none since, and nothing but its key for a day now',
     { ...ready, keys: [{ fingerprint: A, firstSeenAtMs: 0 }], withoutKeyAtMs: now - day },
     'eligible',
+  ],
+  [
+    'published none before its key, both within a day',
+    { ...ready, keys: [{ fingerprint: A, firstSeenAtMs: now - 2 }], withoutKeyAtMs: now - 3 },
+    'too_new',
+  ],
+  [
+    'published none, and its key at the same time',
+    { ...ready, keys: [{ fingerprint: A, firstSeenAtMs: now - 2 }], withoutKeyAtMs: now - 2 },
+    'too_new',
   ],
   ['showed two keys', { ...ready, keys: [...ready.keys, { fingerprint: B, firstSeenAtMs: 0 }] }, 'two_keys'],
   [
@@ -101,14 +111,18 @@ describe('turning first use on', () => {
   );
   const untilMs = now + 1;
 
-  function codeOf(exposedAcknowledged: number, until: number = untilMs, measured: Exposure = exposure): string {
+  function refusalOf(exposedAcknowledged: number, until: number, measured: Exposure): RollcallError | undefined {
     try {
       decideFirstUse(measured, { exposedAcknowledged, untilMs: until }, now);
     } catch (error) {
-      if (isRollcallError(error)) return error.code;
+      if (isRollcallError(error)) return error;
       throw error;
     }
-    return 'none';
+    return undefined;
+  }
+
+  function codeOf(exposedAcknowledged: number, until: number = untilMs, measured: Exposure = exposure): string {
+    return refusalOf(exposedAcknowledged, until, measured)?.code ?? 'none';
   }
 
   it('accepts exactly the eligible hosts with the one key each, when the number covers the exposed', () => {
@@ -123,6 +137,13 @@ describe('turning first use on', () => {
 
   it.each([now, now - 1, 0, Number.NaN, now + limits.firstUseMaxMs + 1])('refuses a window until %d', (until) => {
     expect(codeOf(2, until)).toBe('window_out_of_bounds');
+  });
+
+  it('says what the operator has to look at', () => {
+    expect(refusalOf(1, untilMs, exposure)?.details).toEqual({ exposed: 2, hosts: ['agent-2', 'agent-3'] });
+    expect(refusalOf(2, now, exposure)?.details).toEqual({ maxMs: limits.firstUseMaxMs });
+    const silent = measureExposure([{ ...ready, fresh: false }], policy, now);
+    expect(refusalOf(1, untilMs, silent)?.details).toEqual({ examined: 1 });
   });
 
   it('takes the longest window', () => expect(codeOf(2, now + limits.firstUseMaxMs)).toBe('none'));

@@ -71,14 +71,14 @@ export function measureExposure(hosts: Iterable<FirstUseHost>, policy: ExposureP
     examined += 1;
     if (host.pin === 'pinned' || host.status === 'evicted') continue;
     const key = host.keys.find((seen) => seen.fingerprint === host.publishing);
-    const why = whyExposed(host, key, policy, nowMs);
-    if (why === null && key !== undefined) {
-      eligible.push({ id: host.id, fingerprint: key.fingerprint });
+    const judged = judgeHost(host, key, policy, nowMs);
+    if (typeof judged === 'object') {
+      eligible.push(judged);
       continue;
     }
     exposed.push({
       id: host.id,
-      why: why ?? 'agent_too_old',
+      why: judged,
       fingerprint: key?.fingerprint ?? null,
       address: host.address,
       firstSeenAtMs: key?.firstSeenAtMs ?? null,
@@ -115,12 +115,13 @@ export function decideFirstUse(exposure: Exposure, request: FirstUseRequest, now
   return { untilMs, accepted: exposure.eligible };
 }
 
-function whyExposed(
+/** The host as it is accepted, or why it is exposed. */
+function judgeHost(
   host: FirstUseHost,
   key: ObservedKey | undefined,
   policy: ExposurePolicy,
   nowMs: number,
-): ExposedWhy | null {
+): EligibleHost | ExposedWhy {
   if (host.status === 'invited' || host.status === 'suspended') return host.status;
   if (host.pin === 'unreadable') return 'pin_unreadable';
   if (!host.everSeen) return 'never_seen';
@@ -131,5 +132,6 @@ function whyExposed(
   const withoutKeyAtMs = host.withoutKeyAtMs ?? Number.NEGATIVE_INFINITY;
   if (withoutKeyAtMs > key.firstSeenAtMs && !(nowMs - withoutKeyAtMs >= policy.minAgeMs)) return 'agent_too_old';
   // Written so that an unreadable time (NaN) is too new, not old enough (I7).
-  return nowMs - key.firstSeenAtMs >= policy.minAgeMs ? null : 'too_new';
+  if (!(nowMs - key.firstSeenAtMs >= policy.minAgeMs)) return 'too_new';
+  return { id: host.id, fingerprint: key.fingerprint };
 }

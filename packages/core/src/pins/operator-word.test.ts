@@ -3,14 +3,18 @@ import { isRollcallError, RollcallError } from '../errors.ts';
 import { A, B, C, pinned, unpinned, unreadable } from './held.fixture.ts';
 import { decideApproval, decideConfirmation, decideRejection } from './operator-word.ts';
 
-function codeOf(act: () => unknown): string {
+function refusalOf(act: () => unknown): RollcallError | undefined {
   try {
     act();
   } catch (error) {
-    if (isRollcallError(error)) return error.code;
+    if (isRollcallError(error)) return error;
     throw error;
   }
-  return 'none';
+  return undefined;
+}
+
+function codeOf(act: () => unknown): string {
+  return refusalOf(act)?.code ?? 'none';
 }
 
 const challenged = { ...pinned(A), pendings: [{ fingerprint: B, challenges: A }] };
@@ -65,7 +69,8 @@ describe('approving a key', () => {
   });
 
   it.each(['invited', 'evicted'] as const)('refuses for an %s host: no bearer of it is let in', (status) => {
-    expect(codeOf(() => decideApproval({ ...challenged, status }, B, [B]))).toBe('host_not_enrolled');
+    const refusal = refusalOf(() => decideApproval({ ...challenged, status }, B, [B]));
+    expect([refusal?.code, refusal?.details]).toEqual(['host_not_enrolled', { status }]);
   });
 
   it('works for a suspended host, which comes back', () => {
@@ -73,7 +78,8 @@ describe('approving a key', () => {
   });
 
   it('never reads an unreadable pin as none', () => {
-    expect(codeOf(() => decideApproval(unreadable, A, [A]))).toBe('unavailable');
+    const refusal = refusalOf(() => decideApproval(unreadable, A, [A]));
+    expect([refusal?.code, refusal?.details]).toEqual(['unavailable', { because: 'pin_unreadable' }]);
   });
 
   it('repeats no input in its error', () => {
@@ -115,6 +121,8 @@ describe('rejecting', () => {
   it('withdraws an approval that was not used yet', () => {
     expect(decideRejection({ ...pinned(A), approved: C }, C)).toEqual({ rejected: [], withdrawsApproval: true });
     expect(decideRejection({ ...two, approved: C }, B)).toEqual({ rejected: [B], withdrawsApproval: false });
+    expect(decideRejection({ ...two, approved: C }, null)).toEqual({ rejected: [B, C], withdrawsApproval: true });
+    expect(decideRejection({ ...unpinned, approved: C }, null)).toEqual({ rejected: [], withdrawsApproval: true });
   });
 
   it('refuses what is not pending, also what challenged a former pin', () => {
@@ -123,5 +131,11 @@ describe('rejecting', () => {
       'pin_not_pending',
     );
     expect(codeOf(() => decideRejection(unreadable, null))).toBe('unavailable');
+  });
+
+  it('refuses where nothing waits, without a pin too, which nothing can challenge', () => {
+    expect(codeOf(() => decideRejection(pinned(A), null))).toBe('pin_not_pending');
+    expect(codeOf(() => decideRejection({ ...unpinned, pendings: challenged.pendings }, null))).toBe('pin_not_pending');
+    expect(decideRejection(challenged, null).rejected).toEqual([B]);
   });
 });

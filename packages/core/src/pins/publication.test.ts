@@ -174,6 +174,20 @@ describe('what a publication does', () => {
       answer: { state: 'pending', fingerprint: A },
     });
   });
+
+  it('counts a key that is only observed, and names no pin where there is none', () => {
+    expect(decidePublication(acceptedA, { key: valid(B), with: 'derived' }, firstUseOpen)).toStrictEqual({
+      kind: 'observed',
+      fingerprint: B,
+      alert: { code: 'first_use_other_key', expected: A, published: B },
+      counted: 'not_accepted',
+      answer: { state: 'not_accepted' },
+    });
+    const unusable = { kind: 'kept', counted: 'unusable_key' };
+    const answerTo = (held: HeldPins) => decidePublication(held, { key: malformed, with: 'derived' }, closed);
+    expect(answerTo(unpinned)).toStrictEqual({ ...unusable, answer: { state: 'unusable' } });
+    expect(answerTo(pinned(A))).toStrictEqual({ ...unusable, answer: { state: 'unusable', fingerprint: A } });
+  });
 });
 
 describe('plausible wrong versions', () => {

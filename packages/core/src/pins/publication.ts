@@ -81,7 +81,6 @@ function isLetIn(held: HeldPins, proof: PublishedWith): boolean {
     case 'active':
       return true;
     case 'invited':
-      return proof === 'enrolment';
     case 'evicted':
       return proof === 'enrolment' && !held.banned;
     case 'suspended':
