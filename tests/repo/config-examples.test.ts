@@ -34,7 +34,7 @@ describe.each(rows)('deploy/%s.example.yaml', (name, rendered, table, read) => {
     // `#key: value` and, for a section, the line below it.
     const blocks = committed.split('\n\n').slice(1);
     const keys = blocks.map((block) => {
-      const text = block.replace(/^# .*\n/gm, '').replace(/^#/gm, '');
+      const text = block.replace(/^# \S.*\n/gm, '').replace(/^#/gm, '');
       // Beside a master a life is taken, and a token is not.
       const alone = /^life:/.test(text) ? `${text}\nmaster_file: /m\n` : text;
       return Object.keys(read(source(alone), {}))[0];

@@ -25,6 +25,20 @@ export const limits = {
   userAgentCharacters: 128,
   routeCharacters: 128,
 
+  // Sinks (design 4)
+  sinkPathCharacters: 1_000,
+  /** Of the last part of the path: what is made beside it is named after it, and a name has 255 bytes. */
+  sinkNameBytes: 200,
+  /** How often a sink is looked at without a reason. */
+  sinkCheckMs: 60_000,
+  /** Two tokens, and what somebody may have put there instead. */
+  sinkFileMaxBytes: 16_384, // 16 KiB
+  sinkReloadTimeoutMs: 10_000,
+  sinkReloadTimeoutMaxMs: 300_000, // 5 min
+  sinkCommandArguments: 32,
+  sinkArgumentCharacters: 1_000,
+  pidFileMaxBytes: 64,
+
   // JSON
   jsonMaxDepth: 16,
 

@@ -6,6 +6,7 @@ export * from './config/compare-config.ts';
 export * from './config/config-example.ts';
 export * from './config/config-file.ts';
 export * from './config/hub-config.ts';
+export * from './config/sink-config.ts';
 export * from './doctor.ts';
 export * from './enrol.ts';
 export * from './heartbeat.ts';

@@ -2,6 +2,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { type ConfigOf, type ConfigSource, readConfig } from './config-file.ts';
 import { host, hubAddress, oneOf, path, positive } from './config-kinds.ts';
+import { isWithin, type SinkConfig, sinkList } from './sink-config.ts';
 
 export const agentConfigTable = {
   stateDir: {
@@ -54,6 +55,13 @@ export const agentConfigTable = {
     about: 'What to log.',
     example: 'info',
   },
+  sinks: {
+    key: 'sinks',
+    kind: sinkList,
+    isLive: true,
+    about: 'Files with a shared token for other programs on this host, kept current.',
+    example: '',
+  },
 } as const;
 
 export type AgentConfig = ConfigOf<typeof agentConfigTable>;
@@ -69,7 +77,7 @@ export function readAgentConfig(
 }
 
 /** Also over what flags have added. */
-export function assertAgentConfig({ enrol, masterFile, life }: AgentConfig): void {
+export function assertAgentConfig({ enrol, masterFile, life, stateDir, sinks = [] }: AgentConfig): void {
   const problems = [
     enrol !== undefined && masterFile !== undefined
       ? 'enrol, master_file: must not both be given; a host enrols, or is of an older fleet'
@@ -77,6 +85,13 @@ export function assertAgentConfig({ enrol, masterFile, life }: AgentConfig): voi
     life !== undefined && masterFile === undefined
       ? 'life: only with master_file; an enrolled host learns its life from the hub'
       : undefined,
+    ...sinks.map((sink) => outsideState(sink, stateDir)),
   ].filter((problem) => problem !== undefined);
   if (problems.length > 0) throw new RollcallError('config_invalid', { problems });
+}
+
+/** What lies in the state directory is for the agent alone. */
+function outsideState({ name, path }: SinkConfig, stateDir: string | undefined): string | undefined {
+  const meets = stateDir !== undefined && (isWithin(path, stateDir) || isWithin(stateDir, path));
+  return meets ? `sinks.path: ${name} must lie outside the state directory, and not around it` : undefined;
 }

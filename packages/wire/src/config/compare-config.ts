@@ -12,7 +12,12 @@ export function compareConfig(
   running: Readonly<Record<string, unknown>>,
   next: Readonly<Record<string, unknown>>,
 ): ConfigChanges {
-  const differing = Object.entries(table).filter(([name]) => running[name] !== next[name]);
+  const differing = Object.entries(table).filter(([name]) => isOther(running[name], next[name]));
   const keys = (isLive: boolean) => differing.filter(([, row]) => row.isLive === isLive).map(([, row]) => row.key);
   return { changed: keys(true), needRestart: keys(false) };
+}
+
+/** A list was built anew each time, in the order of its table. */
+function isOther(running: unknown, next: unknown): boolean {
+  return running !== next && JSON.stringify(running) !== JSON.stringify(next);
 }

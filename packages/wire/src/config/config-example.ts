@@ -1,5 +1,6 @@
 /** Example files, made from the tables that read them, so that no key is missing from one and none is made up. */
 import { type ConfigKey, type ConfigTable, environmentName } from './config-file.ts';
+import type { ItemTable } from './config-list.ts';
 
 export interface ExampleOptions<Name extends string> {
   /** What the file is for, and the command that reads it. */
@@ -24,10 +25,19 @@ export function renderConfigExample<Table extends ConfigTable>(
 function renderRow(row: ConfigKey, isInForce: boolean): string {
   const live = row.isLive ? ' Taken anew on SIGHUP.' : '';
   const about = comment(`${row.about}${live} Also ${environmentName(row.key)}.`);
+  if ('items' in row.kind) return [about, ...listExample(row.key, row.kind.items).map((line) => `#${line}`)].join('\n');
   const [section = '', ...below] = row.key.split('.');
   const lines =
     below.length === 0 ? [`${section}: ${row.example}`] : [`${section}:`, `  ${below.join('.')}: ${row.example}`];
   return [about, ...lines.map((line) => (isInForce ? line : `#${line}`))].join('\n');
+}
+
+function listExample(key: string, items: ItemTable): readonly string[] {
+  const rows = Object.values(items).map(({ key: name, example, about, isAlternative }, index) => {
+    const indent = index === 0 ? '  - ' : '    ';
+    return `${indent}${isAlternative === true ? '# ' : ''}${name}: ${example}  # ${about}`;
+  });
+  return [`${key}:`, ...rows];
 }
 
 function comment(text: string): string {

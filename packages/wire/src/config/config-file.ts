@@ -5,16 +5,17 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { isMap, isScalar, LineCounter, type Node, type Pair } from 'yaml';
 import type { ConfigKind } from './config-kinds.ts';
+import type { ConfigList, Report } from './config-list.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
 
 export interface ConfigKey<Value = unknown> {
   /** `beat`, or with a dot for one level below: `first_use.min_age`. */
   readonly key: string;
-  readonly kind: ConfigKind<Value>;
+  readonly kind: ConfigKind<Value> | ConfigList<unknown>;
   /** Whether a running program takes a new value on SIGHUP. */
   readonly isLive: boolean;
   readonly about: string;
-  /** As it would stand in a file. */
+  /** As it would stand in a file; of a list, its items have theirs. */
   readonly example: string;
 }
 
@@ -22,7 +23,11 @@ export type ConfigTable = Readonly<Record<string, ConfigKey>>;
 
 /** The values of a table that were given, by the names of the table. */
 export type ConfigOf<Table extends ConfigTable> = {
-  readonly [Name in keyof Table]?: Table[Name] extends ConfigKey<infer Value> ? Value : never;
+  readonly [Name in keyof Table]?: Table[Name] extends { readonly kind: ConfigKind<infer Value> }
+    ? Value
+    : Table[Name] extends { readonly kind: ConfigList<infer Item> }
+      ? readonly Item[]
+      : never;
 };
 
 export interface ConfigSource {
@@ -43,9 +48,12 @@ export function readConfig<Table extends ConfigTable>(
     const variable = environmentName(row.key);
     const text = environment[variable];
     if (text === undefined) continue;
-    const value = row.kind.parse(row.kind.isText ? text : fromText(text));
-    if (value === undefined) problems.push(`${variable}: ${row.kind.accepts}`);
-    else values.set(name, value);
+    const value =
+      'items' in row.kind
+        ? readVariable(row.kind, { file: variable, text }, row.key, problems)
+        : row.kind.parse(row.kind.isText ? text : fromText(text));
+    if (value !== undefined) values.set(name, value);
+    else if (!('items' in row.kind)) problems.push(`${variable}: ${row.kind.accepts}`);
   }
   if (problems.length > 0) throw new RollcallError('config_invalid', { problems });
   return Object.fromEntries(values) as ConfigOf<Table>;
@@ -54,6 +62,24 @@ export function readConfig<Table extends ConfigTable>(
 /** `first_use.min_age` is `ROLLCALL_FIRST_USE_MIN_AGE`. */
 export function environmentName(key: string): string {
   return `ROLLCALL_${key.replaceAll('.', '_').toUpperCase()}`;
+}
+
+/** A list in a variable is written as in a file, where it needs no lines: `[{ name: web, … }]`. */
+function readVariable(
+  kind: ConfigList<unknown>,
+  source: ConfigSource,
+  key: string,
+  problems: string[],
+): readonly unknown[] | undefined {
+  const lines = new LineCounter();
+  const document = parsePlainYaml(source, lines, problems);
+  if (document === undefined) return undefined;
+  return kind.readItems(document.contents, { key, report: reporter(source.file, lines, problems), suggest });
+}
+
+function reporter(file: string, lines: LineCounter, problems: string[]): Report {
+  return (node, key, problem) =>
+    problems.push(`${file}:${lines.linePos(node?.range?.[0] ?? 0).line}: ${key}: ${problem}`);
 }
 
 function* readFile(table: ConfigTable, { file, text }: ConfigSource, problems: string[]): Generator<[string, unknown]> {
@@ -81,14 +107,21 @@ function* readFile(table: ConfigTable, { file, text }: ConfigSource, problems: s
   function* take(key: string, { key: keyNode, value }: Pair<Node, Node | null>): Generator<[string, unknown]> {
     const known = byKey.get(key);
     if (known === undefined) {
-      problems.push(`${at(keyNode)}: ${shown(key)}: ${suggest(key, [...byKey.keys()])}`);
+      const unknown = suggest(key, [...byKey.keys()]);
+      problems.push(`${at(keyNode)}: ${unknown.shown}: ${unknown.problem}`);
       return;
     }
     // `first_use.min_age` beside `first_use: { min_age }` is no double key for YAML.
     if (seen.has(key)) problems.push(`${at(keyNode)}: ${key}: stands there twice`);
     seen.add(key);
-    const parsed = known.row.kind.parse(plain(value));
-    if (parsed === undefined) problems.push(`${at(value ?? keyNode)}: ${key}: ${known.row.kind.accepts}`);
+    const { kind } = known.row;
+    if ('items' in kind) {
+      const items = kind.readItems(value ?? keyNode, { key, report: reporter(file, lines, problems), suggest });
+      if (items !== undefined) yield [known.name, items];
+      return;
+    }
+    const parsed = kind.parse(plain(value));
+    if (parsed === undefined) problems.push(`${at(value ?? keyNode)}: ${key}: ${kind.accepts}`);
     else yield [known.name, parsed];
   }
   yield* walk(document.contents, '');
@@ -109,9 +142,11 @@ function shown(key: string): string {
   return /^[a-z_.]{1,40}$/.test(key) ? key : `${key.slice(0, 4)}…`;
 }
 
-function suggest(key: string, known: readonly string[]): string {
+function suggest(key: string, known: readonly string[]): { readonly shown: string; readonly problem: string } {
   const near = known.find(
     (candidate) => candidate.replaceAll(/[._]/g, '') === key.replaceAll(/[._-]/g, '').toLowerCase(),
   );
-  return near === undefined ? `unknown; known are ${[...known].sort().join(', ')}` : `unknown; did you mean ${near}?`;
+  const problem =
+    near === undefined ? `unknown; known are ${[...known].sort().join(', ')}` : `unknown; did you mean ${near}?`;
+  return { shown: shown(key), problem };
 }
