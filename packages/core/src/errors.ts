@@ -58,9 +58,12 @@ const rows = {
 
   // --- Certificates (design 6)
   malformed_certificate: [400, 2, 'This is not a certificate as it is taken here.', 'One X.509 v3 certificate in DER, without doubled or unknown critical extensions.'],
+  malformed_certificate_request: [400, 2, 'This is not a certificate request as it is taken here.', 'One PKCS #10 request in DER, signed with ECDSA by its own key, without attributes but requested extensions.'],
   malformed_spiffe_id: [400, 2, 'This is not a SPIFFE id of this trust domain.', 'Use spiffe://<trust domain>/<path> in lower-case domain letters; see the SPIFFE ID specification.'],
   unusable_subject_key: [400, 2, 'A certificate is issued for a P-256 or P-384 key only.', 'Make a new key: `openssl ecparam -name prime256v1 -genkey`.'],
   unusable_authority: [503, 3, 'The authority cannot issue at this time.', 'Its certificate has expired, is not valid yet, or belongs to another key; see `rollcall hub status`.'],
+  listener_untrusted: [502, 1, 'The peer did not prove that it is the listener of that host.', 'details.reason says which rule failed. Nothing was sent to it.'],
+  host_clock_wrong: [409, 3, 'The clock of the host would reject the certificate, so none was issued.', 'Set the clock of the host right; it asks again by itself.', 'retry'],
   hub_untrusted: [502, 1, 'The peer did not prove that it is the hub.', 'details.reason says which rule failed. Nothing was sent to it.'],
 
   // --- Command line (design 8). A detail named `hint` replaces the hint of the row.

@@ -162,10 +162,17 @@ export const limits = {
   // Certificates (design 6)
   authorityLifeMs: 315_360_000_000, // 10 y
   serverCertificateLifeMs: 31_536_000_000, // 1 y
+  /** Of a host (design 6): shorter where its issuer ends before. */
+  hostCertificateLifeMs: 86_400_000, // 1 d
+  /** Of what would live shorter than this none is issued: it would be due again before it is in use. */
+  hostCertificateMinLifeMs: 3_600_000, // 1 h
+  certificateRequestMaxBytes: 4_096,
   certificateMaxBytes: 16_384, // 16 KiB
   certificateChain: 5,
   trustBundleRoots: 32,
   certificateBackdateMs: 300_000, // 5 min
+  /** For a host whose clock is behind; further behind it gets none. */
+  certificateBackdateMaxMs: 3_600_000, // 1 h
   certificateSerialBytes: 16,
   certificateNames: 64,
   /** X.520 ub-common-name: a common name is for people, the identity is the URI. */

@@ -8,9 +8,9 @@ export const signatureByCurve: Readonly<Record<string, { readonly hash: 'sha256'
     secp384r1: { hash: 'sha384', oid: id_ecdsaWithSHA384 },
   };
 
-/** What a signature on a presented certificate may be. No SHA-1, no RSA: only fleet authorities sign here (design 6). */
-export const acceptedSignatures: ReadonlySet<string> = new Set([
-  id_ecdsaWithSHA256,
-  id_ecdsaWithSHA384,
-  id_ecdsaWithSHA512,
+/** What a signature on what is presented may be, with its hash. No SHA-1, no RSA: only fleet authorities sign here (design 6). */
+export const acceptedSignatures: ReadonlyMap<string, 'sha256' | 'sha384' | 'sha512'> = new Map([
+  [id_ecdsaWithSHA256, 'sha256'],
+  [id_ecdsaWithSHA384, 'sha384'],
+  [id_ecdsaWithSHA512, 'sha512'],
 ]);

@@ -80,6 +80,32 @@ describe('issueCertificate', () => {
     expect(issueCertificate(request({ authority: short, lifeMs: dayMs / 2 })).clamped).toBe(false);
   });
 
+  it('issues nothing that would live too short because its authority ends', () => {
+    const short = makeAuthority({ lifeMs: dayMs / 2 });
+    const asked = { authority: short, lifeMs: dayMs } as const;
+    expect(issueCertificate(request({ ...asked, minLifeMs: dayMs / 2 - 2_000 })).clamped).toBe(true);
+    expect(() => issueCertificate(request({ ...asked, minLifeMs: dayMs / 2 + 2_000 }))).toThrow(
+      expect.objectContaining({
+        code: 'unusable_authority',
+        details: { reason: 'too_little_life', endsAt: new Date(short.certificate.notAfterMs).toISOString() },
+      }),
+    );
+    // What is asked to live shorter than the least does: the issuer is not the reason.
+    expect(issueCertificate(request({ authority: short, lifeMs: 60_000, minLifeMs: dayMs })).clamped).toBe(false);
+  });
+
+  it.each([
+    ['for a clock that is right', undefined, 300_000],
+    ['for a clock that is little behind', 60_000, 300_000],
+    ['for a clock that is behind', 1_800_000, 1_800_000],
+    ['for a clock that is far behind', dayMs, 3_600_000],
+    ['for a clock that is ahead', -60_000, 300_000],
+  ])('is valid early, %s', (_name, backdateMs, early) => {
+    const old = makeAuthority({ nowMs: nowMs - 2 * dayMs });
+    const issued = issueCertificate(request({ authority: old, ...(backdateMs === undefined ? {} : { backdateMs }) }));
+    expect(issued.notBeforeMs).toBe(Math.floor((nowMs - early) / 1_000) * 1_000);
+  });
+
   it.each([
     ['has expired', nowMs + dayMs + 1_000],
     ['is not valid yet', nowMs - dayMs],

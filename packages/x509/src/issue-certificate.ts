@@ -34,6 +34,10 @@ export interface CertificateRequest {
   readonly usage: CertificateUsage;
   readonly nowMs: number;
   readonly lifeMs: number;
+  /** What it must live at least, where its issuer ends before `lifeMs` is over. */
+  readonly minLifeMs?: number;
+  /** How much before `nowMs` it is to be valid: for a host whose clock is behind. Never less than the usual. */
+  readonly backdateMs?: number;
   readonly random: Random;
 }
 
@@ -58,7 +62,13 @@ export function issueCertificate(request: CertificateRequest): IssuedCertificate
   const askedMs = wholeSeconds(nowMs + request.lifeMs);
   if (askedMs <= nowMs) throw new TypeError('issueCertificate: lifeMs is not a life');
   const notAfterMs = Math.min(askedMs, issuer.notAfterMs);
-  const notBeforeMs = Math.max(backdated(nowMs), issuer.notBeforeMs);
+  const clamped = notAfterMs < askedMs;
+  if (clamped && notAfterMs - nowMs < (request.minLifeMs ?? 0))
+    throw new RollcallError('unusable_authority', {
+      reason: 'too_little_life',
+      endsAt: new Date(issuer.notAfterMs).toISOString(),
+    });
+  const notBeforeMs = Math.max(backdated(nowMs, request.backdateMs), issuer.notBeforeMs);
   const spkiDer = exportSpki(request.subjectPublicKey);
   const serial = randomSerial(request.random);
   if (issuer.subjectKeyId === undefined) throw new RollcallError('unusable_authority', { reason: 'no_key_id' });
@@ -92,7 +102,7 @@ export function issueCertificate(request: CertificateRequest): IssuedCertificate
     serial: encodeHex(serial),
     notBeforeMs,
     notAfterMs,
-    clamped: notAfterMs < askedMs,
+    clamped,
   };
 }
 

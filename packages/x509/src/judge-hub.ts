@@ -1,20 +1,12 @@
 /** An agent's judgement of the peer that says it is the hub. Made after the handshake and before any byte is sent (design 2). */
 import { equalBytes } from '@rollcall/core/bytes';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
-import type { CertificateUsage } from './extensions.ts';
+import { assertLeaf, type LeafReason } from './assert-leaf.ts';
 import { type ParsedCertificate, parseCertificate } from './parse-certificate.ts';
 import { hubId } from './spiffe-id.ts';
 import { type ChainReason, type ChainRequest, isWithinDates, verifyChain } from './verify-chain.ts';
 
-export type HubUntrustedReason =
-  | ChainReason
-  | 'not_the_hub'
-  | 'several_ids'
-  | 'leaf_is_authority'
-  | 'key_usage'
-  | 'extended_key_usage'
-  | 'dates'
-  | 'other_key';
+export type HubUntrustedReason = ChainReason | Exclude<LeafReason, 'other_id'> | 'not_the_hub' | 'dates' | 'other_key';
 
 export interface JudgedHub {
   /** SHA-256 of the SubjectPublicKeyInfo of the leaf. */
@@ -33,7 +25,9 @@ export function judgeHubCertificate(
 ): JudgedHub {
   const path = verifyChain(request, untrusted);
   const [leaf] = path;
-  assertLeaf(leaf, hubId(request.trustDomain), 'serverAuth');
+  assertLeaf(leaf, { id: hubId(request.trustDomain), usage: 'serverAuth' }, (reason) =>
+    untrusted(reason === 'other_id' ? 'not_the_hub' : reason),
+  );
   const datesTrusted = isWithinDates(path, request.nowMs);
   if (!datesTrusted && !isAmong(leaf.spkiSha256, request.knownSpki)) throw untrusted('dates');
   return { spki: leaf.spkiSha256, datesTrusted };
@@ -49,16 +43,6 @@ export function judgeHubSpki(request: { readonly leaf: Uint8Array; readonly spki
   const { spkiSha256 } = parseLeaf(request.leaf);
   if (!isAmong(spkiSha256, request.spki)) throw untrusted('other_key');
   return { spki: spkiSha256 };
-}
-
-/** The rules of design 6 for a leaf. Exactly one use, exactly one id, and no power to issue. */
-function assertLeaf(leaf: ParsedCertificate, id: string, usage: CertificateUsage): void {
-  if (leaf.isCa || !leaf.critical.has('basicConstraints')) throw untrusted('leaf_is_authority');
-  const maySign = leaf.keyUsage.has('keyCertSign') || leaf.keyUsage.has('cRLSign');
-  if (maySign || !leaf.keyUsage.has('digitalSignature') || !leaf.critical.has('keyUsage')) throw untrusted('key_usage');
-  if (leaf.extendedKeyUsage.length !== 1 || leaf.extendedKeyUsage[0] !== usage) throw untrusted('extended_key_usage');
-  if (leaf.uris.length > 1) throw untrusted('several_ids');
-  if (leaf.uris[0] !== id) throw untrusted('not_the_hub');
 }
 
 function parseLeaf(der: Uint8Array): ParsedCertificate {

@@ -1,8 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createCertificateRequest, verifyCertificateRequest } from './certificate-request.ts';
 import {
   asIssuer,
   dayMs,
@@ -11,6 +13,7 @@ import {
   generateKeyPair,
   makeAuthority,
   random,
+  spkiOf,
   trustDomain,
 } from './forge.fixture.ts';
 import { issueCertificate } from './issue-certificate.ts';
@@ -63,6 +66,35 @@ describe.skipIf(!hasOpenssl)('openssl, an independent reader', () => {
     const file = save('leaf.pem', encodeCertificatePem(leaf.der));
     expect(runs('openssl', ['verify', ...strict, '-CAfile', rootFile, '-untrusted', untrusted, file])).toBe(true);
     expect(runs('openssl', ['verify', ...strict, '-CAfile', rootFile, file])).toBe(false);
+  });
+
+  it('verifies the requests that are made here, and makes such as are taken here', () => {
+    const { privateKey } = generateKeyPair();
+    const mine = save('mine.csr', createCertificateRequest(privateKey, 'agent-7'));
+    const text = output(['req', '-inform', 'DER', '-in', mine, '-noout', '-verify', '-subject', '-text']);
+    expect(text).toMatch(/Subject: CN = agent-7/);
+    expect(text).toMatch(/Signature Algorithm: ecdsa-with-SHA256/);
+    const keyFile = save('theirs.key', privateKey.export({ format: 'pem', type: 'pkcs8' }) as string);
+    const made = (...more: string[]): Uint8Array => {
+      const out = join(directory, 'theirs.csr');
+      output(['req', '-new', '-key', keyFile, '-subj', '/CN=whoever', '-outform', 'DER', '-out', out, ...more]);
+      return Uint8Array.from(readFileSync(out));
+    };
+    const spkiDer = spkiOf(createPublicKey(privateKey));
+    expect(verifyCertificateRequest(made()).spkiDer).toEqual(spkiDer);
+    expect(verifyCertificateRequest(made('-sha384', '-addext', 'subjectAltName=DNS:hub.example')).spkiDer).toEqual(
+      spkiDer,
+    );
+    const broken = made();
+    broken[broken.length - 1] = (broken.at(-1) as number) ^ 1;
+    expect(() => verifyCertificateRequest(broken)).toThrow();
+    // It says so, and ends with 0 all the same.
+    const judged = (name: string, request: Uint8Array) =>
+      spawnSync('openssl', ['req', '-inform', 'DER', '-in', save(name, request), '-noout', '-verify'], {
+        encoding: 'utf8',
+      }).stderr;
+    expect(judged('broken.csr', broken)).toMatch(/verify failure/);
+    expect(judged('whole.csr', made())).toMatch(/verify OK/);
   });
 
   it('reads the fields of design 6', () => {

@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
-import { AsnConvert } from '@peculiar/asn1-schema';
 import {
   AuthorityKeyIdentifier,
   BasicConstraints,
@@ -20,6 +19,7 @@ import {
 import { encodeHex, equalBytes } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
+import { parseExactly, serialize } from './der.ts';
 import { type ExtensionName, extensionOids, type KeyUsageName, keyUsageBits, usageOids } from './extensions.ts';
 
 export interface ParsedCertificate {
@@ -67,7 +67,7 @@ export function spkiSha256(der: Uint8Array): Uint8Array {
 }
 
 function read(der: Uint8Array): ParsedCertificate {
-  const certificate = parseExactly(der, Certificate);
+  const certificate = parseExactly(der, Certificate, malformed);
   const tbs = certificate.tbsCertificate;
   if (tbs.version !== Version.v3) throw malformed('version');
   if (!equalBytes(serialize(tbs.signature), serialize(certificate.signatureAlgorithm)))
@@ -181,18 +181,7 @@ function readAuthorityKeyId(extension: Extension | undefined): Uint8Array | unde
 }
 
 function parseValue<T>(extension: Extension, type: new () => T): T {
-  return parseExactly(new Uint8Array(extension.extnValue.buffer), type);
-}
-
-/** Parsed, and proven to be the whole of `der` in its one form (X.690 §10): trailing bytes and BER do not pass. */
-function parseExactly<T>(der: Uint8Array, type: new () => T): T {
-  const value = AsnConvert.parse(der, type);
-  if (!equalBytes(serialize(value), der)) throw malformed('not_canonical');
-  return value;
-}
-
-function serialize(value: unknown): Uint8Array {
-  return new Uint8Array(AsnConvert.serialize(value));
+  return parseExactly(new Uint8Array(extension.extnValue.buffer), type, malformed);
 }
 
 function malformed(reason: string): RollcallError<'malformed_certificate'> {

@@ -27,6 +27,7 @@ import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Random } from '@rollcall/core/ports';
 import { signatureByCurve } from './algorithms.ts';
+import { serialize } from './der.ts';
 import { type ExtensionName, extensionOids, type KeyUsageName, keyUsageBits } from './extensions.ts';
 
 export interface CertificateParts {
@@ -62,7 +63,7 @@ export function signCertificate(parts: CertificateParts, issuerKey: KeyObject): 
     subjectPublicKeyInfo: AsnConvert.parse(parts.spkiDer, SubjectPublicKeyInfo),
     extensions: new Extensions(parts.extensions.map(toExtension)),
   });
-  const signature = sign(algorithm.hash, new Uint8Array(AsnConvert.serialize(tbsCertificate)), {
+  const signature = sign(algorithm.hash, serialize(tbsCertificate), {
     key: issuerKey,
     dsaEncoding: 'der',
   });
@@ -141,10 +142,6 @@ function unsignedInteger(bytes: Uint8Array): ArrayBuffer {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = bytes.subarray(first === -1 ? bytes.length - 1 : first);
   return arrayBuffer((digits[0] ?? 0) < 0x80 ? digits : Uint8Array.of(0, ...digits));
-}
-
-function serialize(value: unknown): Uint8Array {
-  return new Uint8Array(AsnConvert.serialize(value));
 }
 
 function arrayBuffer(bytes: Uint8Array): ArrayBuffer {

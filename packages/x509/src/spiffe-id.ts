@@ -33,6 +33,11 @@ export function hubId(trustDomain: string): string {
   return `${trustDomainId(trustDomain)}/hub`;
 }
 
+/** The id of a push host's listener: what the hub accepts when it calls that host, exactly. `host` is a host id. */
+export function listenerId(trustDomain: string, host: string): string {
+  return parseSpiffeId(`${trustDomainId(trustDomain)}/host/${host}/listener`).uri;
+}
+
 function isPathSegment(segment: string): boolean {
   return PATH_SEGMENT.test(segment) && segment !== '.' && segment !== '..';
 }

@@ -10,6 +10,7 @@ export function wholeSeconds(ms: number): number {
 }
 
 /** Where validity begins: early enough for a host whose clock is a little behind. */
-export function backdated(nowMs: number): number {
-  return wholeSeconds(nowMs - limits.certificateBackdateMs);
+export function backdated(nowMs: number, byMs = 0): number {
+  const bounded = Math.min(Math.max(byMs, limits.certificateBackdateMs), limits.certificateBackdateMaxMs);
+  return wholeSeconds(nowMs - bounded);
 }
