@@ -116,6 +116,8 @@ const rows = {
   window_out_of_bounds: [400, 2, 'The window ends too early or too late.', 'Choose a time in the future within the bound that the details name.'],
 
   // --- Rotation (design 5)
+  no_holder: [409, 3, 'Nobody holds this token.', 'Say who does: `rollcall secret hold NAME HOST…`, or caller:NAME for one that is no host.'],
+  narrow_by_missing: [400, 2, 'After a leak the old version must have an end.', 'Say when it is refused, whoever presents it: --narrow-by TIME.'],
   rotation_running: [409, 3, 'A rotation of this secret is running.', 'Finish it, or see `rollcall rotation status` for who would be stranded by superseding it.'],
   rotation_moved_on: [409, 3, 'The rotation is not in that phase any more.', 'Someone else advanced it; see `rollcall rotation status`.'],
   rotation_paused: [409, 3, 'The rotation is paused.', 'See why with `rollcall rotation status`, then `rollcall rotation resume`.'],

@@ -86,11 +86,11 @@ describe('leaving later', () => {
 
   it('adds to who was left', () => {
     const rotation = rotationIn('rolling', { left: ['agent-2'] });
-    expect(decideLeave(rotation, ['agent-1', 'agent-1'], sweep).left).toEqual(['agent-1', 'agent-2']);
+    expect(decideLeave(rotation, ['agent-1', 'agent-1'], sweep.roll).left).toEqual(['agent-1', 'agent-2']);
   });
 
   it('refuses unknown names, and an ended rotation', () => {
-    expect(codeOf(() => decideLeave(rotationIn('rolling'), ['agent-3'], sweep))).toBe('leave_unknown');
-    expect(codeOf(() => decideLeave(rotationIn('done'), ['agent-1'], sweep))).toBe('rotation_moved_on');
+    expect(codeOf(() => decideLeave(rotationIn('rolling'), ['agent-3'], sweep.roll))).toBe('leave_unknown');
+    expect(codeOf(() => decideLeave(rotationIn('done'), ['agent-1'], sweep.roll))).toBe('rotation_moved_on');
   });
 });

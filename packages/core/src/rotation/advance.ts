@@ -4,7 +4,6 @@ import { RollcallError } from '../errors.ts';
 import type { Gate } from './gate.ts';
 import { coverLeave } from './leave.ts';
 import { isRunning, type Phase, phases, type Rotation } from './phases.ts';
-import type { Sweep } from './sweep.ts';
 
 /**
  * One step forward. `expectedPhase` is the phase that the operator saw: of two who advance at once, one is told.
@@ -24,13 +23,15 @@ export function decideAdvance(rotation: Rotation, gate: Gate, expectedPhase: Pha
 
 /** The way back, callers first. The master has none: its way back is a new generation. Works also while paused. */
 export function decideRollback(rotation: Rotation, nowMs: number): Rotation {
-  const back = rotation.secret === 'master' ? null : phases[rotation.phase].rollback;
+  // Nor is there one to a version that is to be refused at a time that was said.
+  const hasWay = rotation.secret !== 'master' && (rotation.terms?.narrowByMs ?? null) === null;
+  const back = hasWay ? phases[rotation.phase].rollback : null;
   if (back === null) throw new RollcallError('no_rollback', { phase: rotation.phase });
   return { ...rotation, phase: back, phaseStartedAtMs: nowMs, pausedBecause: null };
 }
 
-/** `rotation leave ID NAME…`, later than at the start. */
-export function decideLeave(rotation: Rotation, names: readonly string[], sweep: Sweep): Rotation {
+/** `rotation leave ID NAME…`, later than at the start. `members`: the roll, or whoever holds the token. */
+export function decideLeave(rotation: Rotation, names: readonly string[], members: readonly string[]): Rotation {
   if (!isRunning(rotation)) throw new RollcallError('rotation_moved_on', { phase: rotation.phase });
-  return { ...rotation, left: coverLeave({ leave: names, left: rotation.left }, [], sweep.roll, 'would_strand') };
+  return { ...rotation, left: coverLeave({ leave: names, left: rotation.left }, [], members, 'would_strand') };
 }

@@ -4,7 +4,7 @@ import type { Phase, Rotation } from './phases.ts';
 import { invitedHost, now, observed, rollHost, rotationIn } from './roll.fixture.ts';
 import type { RollHost } from './roll.ts';
 
-const policy: GatePolicy = { quietWindowMs: 1_000 };
+const policy: GatePolicy = { quietWindowMs: 1_000, reportedWithinMs: 100 };
 
 function gate(rotation: Rotation, observations: Observations): Gate {
   return evaluateGate(rotation, observations, policy, now);
@@ -75,6 +75,11 @@ const cases: readonly Case[] = [
   ['one is unknown', 'proving', [good, unknown], {}, {}, 'agent-2: attribution, agent-2: proof_of_new'],
   ['one has no pin', 'proving', [good, rollHost('agent-2', { pin: 'none' })], {}, {}, 'agent-2: usable_pin'],
   ['one pin is unreadable', 'proving', [good, rollHost('agent-2', { pin: 'unreadable' })], {}, {}, 'agent-2: usable_pin'],
+  ['a row cannot be read', 'rolling', [good, rollHost('agent-2', { unreadable: ['assignment'] })], {}, {}, 'agent-2: readable_rows'],
+  ['a row cannot be read', 'proving', [good, rollHost('agent-2', { unreadable: ['pending'] })], {}, {}, 'agent-2: readable_rows'],
+  ['a row cannot be read', 'narrowing', [good, rollHost('agent-2', { unreadable: ['assignment'] })], {}, {}, 'agent-2: readable_rows'],
+  ['a row cannot be read, of one that was left', 'proving', [good, rollHost('agent-2', { unreadable: ['assignment'] })], {}, { left: ['agent-2'] }, 'open'],
+  ['a row cannot be read, after a leak', 'proving', [good, rollHost('agent-2', { unreadable: ['assignment'] })], {}, leak, 'open, cut off: agent-2'],
   ['one has no pin and was left', 'proving', [good, rollHost('agent-2', { pin: 'none' })], {}, { left: ['agent-2'] }, 'open'],
   ['one presents the old version again', 'proving', [good, rollHost('agent-2', { presentingOld: true })], {}, {}, 'agent-2: old_version_silent'],
   ['a thief presents the old version', 'proving', [good, rollHost('agent-2', { presentingOld: true })], {}, leak, 'open'],
@@ -115,8 +120,17 @@ describe('the gates of the master', () => {
     expect(hints[2]).toContain('disk_full');
   });
 
-  it('has no gate for an ended rotation, nor for a kind of secret without requirements', () => {
+  it('says when a host was heard last, and claims nothing of what it holds', () => {
+    const lastSeenAtMs = Date.UTC(2026, 2, 1, 12);
+    const hintOf = (changes: Partial<RollHost>) =>
+      gate(rotationIn('rolling'), observed([{ ...old, lastSeenAtMs, ...changes }])).blockers[0]?.hint;
+    for (const fresh of [true, false]) expect(hintOf({ fresh })).toContain('2026-03-01T12:00:00.000Z');
+    expect(hintOf({ fresh: false })).toContain('not been heard since');
+    expect(hintOf({ fresh: false, lastSeenAtMs: null })).toContain('never heard');
+  });
+
+  it('has no gate for an ended rotation, nor for a phase that the secret never walks', () => {
     expect(() => gate(rotationIn('done'), observed([good]))).toThrow('an ended rotation has no gate');
-    expect(() => gate(rotationIn('rolling', { secret: 'api-token' }), observed([good]))).toThrow('no gate is defined');
+    expect(() => gate(rotationIn('reverting'), observed([good]))).toThrow('no gate is defined for master in reverting');
   });
 });

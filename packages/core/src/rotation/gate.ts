@@ -2,13 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { isWindowOpen } from './generations.ts';
+import type { Holder } from './holder.ts';
 import { isRunning, type Phase, type Rotation } from './phases.ts';
 import { requirementsOf, type SecretKind } from './requirements.ts';
 import type { RollHost } from './roll.ts';
+import { oldTokenVerifies } from './token-start.ts';
 
 /** What was observed at one moment. Give every row of the registry, and every live replica. */
 export interface Observations {
   readonly hosts: readonly RollHost[];
+  /** Of a shared token: everyone who takes or sends it. */
+  readonly holders: readonly Holder[];
   readonly replicas: readonly ReplicaObservation[];
   /** When the old version stops verifying; `null`, 0 or unreadable: it has (I7). */
   readonly verifyUntilMs: number | null;
@@ -24,6 +28,8 @@ export interface ReplicaObservation {
 export interface GatePolicy {
   /** For tokens: how long no retiring hit may have been seen. The master has no quiet window. */
   readonly quietWindowMs: number;
+  /** How old a verifier's last report may be. */
+  readonly reportedWithinMs: number;
 }
 
 export interface Blocker {
@@ -58,13 +64,10 @@ const answeredByTheRoll: ReadonlySet<Phase> = new Set(['rolling', 'proving', 'na
  * Whether the gate only reports who was cut off: after a leak, once the old version is refused whoever presents it, a
  * thief must not hold the rotation open (design 5). An empty roll is still no evidence (I6).
  */
-function isReport(rotation: Rotation, { hosts, verifyUntilMs }: Observations, nowMs: number): boolean {
-  return (
-    rotation.reason === 'leak' &&
-    answeredByTheRoll.has(rotation.phase) &&
-    hosts.length > 0 &&
-    !isWindowOpen(verifyUntilMs, nowMs)
-  );
+function isReport(rotation: Rotation, { hosts, holders, verifyUntilMs }: Observations, nowMs: number): boolean {
+  if (rotation.reason !== 'leak' || !answeredByTheRoll.has(rotation.phase)) return false;
+  if (kindOf(rotation.secret) === 'named') return holders.length > 0 && !oldTokenVerifies(rotation, nowMs);
+  return hosts.length > 0 && !isWindowOpen(verifyUntilMs, nowMs);
 }
 
 function kindOf(secret: string): SecretKind {

@@ -24,6 +24,16 @@ export {
   previousGeneration,
 } from './generations.ts';
 export {
+  type HitSource,
+  type Holder,
+  type Probe,
+  type Quiet,
+  replicaAccepts,
+  retiringVersion,
+  type SinkState,
+  stayingVersion,
+} from './holder.ts';
+export {
   acceptHubTime,
   assertTimeTrusted,
   type ClockReading,
@@ -35,6 +45,7 @@ export {
 export { type LeakAct, type LeakFacts, type LeakRow, whatThiefCanStillDo } from './leak.ts';
 export { coverLeave, type LeaveNames } from './leave.ts';
 export {
+  type Auto,
   isRunning,
   type Phase,
   type PhaseRow,
@@ -42,7 +53,9 @@ export {
   type Rotation,
   type RotationReason,
   type Side,
+  type TokenTerms,
 } from './phases.ts';
+export { type CountRecord, noteCount, wasQuiet } from './quiet.ts';
 export { type HubCheck, type Readiness, type ReadinessProblem, readiness } from './readiness.ts';
 export {
   type CutDecision,
@@ -52,7 +65,15 @@ export {
   type RetireDecision,
   type RetireRequest,
 } from './retire.ts';
-export { hasProven, lacksNothing, type RollHost } from './roll.ts';
+export { hasProven, lacksNothing, type RollHost, type UnreadablePart } from './roll.ts';
 export { decideStart, type StartDecision, type StartRequest } from './start.ts';
 export { retireNow, type Sweep, safeToRetire, strandedByRetiring, sweepRoll } from './sweep.ts';
+export {
+  decideTokenCut,
+  decideTokenStart,
+  goesOnByItself,
+  mustNarrowNow,
+  oldTokenVerifies,
+  type TokenStartRequest,
+} from './token-start.ts';
 export { planWave, type Wave, type WavePolicy } from './wave.ts';

@@ -64,6 +64,19 @@ export interface Rotation {
   readonly pausedBecause: string | null;
   /** The first caller to switch; `null` until one was chosen. */
   readonly canary: string | null;
+  /** Of a shared token; the master has none of its own, its window is its generation's. */
+  readonly terms?: TokenTerms;
+}
+
+/** How far a rotation goes by itself while its gates are open: nowhere, up to narrowing, to its end. */
+export type Auto = 'off' | 'to_narrowing' | 'all';
+
+export interface TokenTerms {
+  readonly auto: Auto;
+  /** How many callers switch at a time. */
+  readonly batch: number;
+  /** When the old version is refused, whoever presents it; `null`: when its gates say so. */
+  readonly narrowByMs: number | null;
 }
 
 export function isRunning(rotation: Rotation): boolean {

@@ -52,7 +52,12 @@ describe('readiness', () => {
     ['on the old version', rollHost('b', { provenVersion: 1 }), ['not_proven_on_current b']],
     ['invited', invitedHost('b'), ['not_proven_on_current b', 'unattributed b', 'without_usable_pin b']],
     ['without a pin', rollHost('b', { pin: 'none' }), ['without_usable_pin b']],
-    ['with an unreadable pin', rollHost('b', { pin: 'unreadable' }), ['without_usable_pin b', 'pin_unreadable b']],
+    [
+      'with an unreadable pin',
+      rollHost('b', { pin: 'unreadable', unreadable: ['pin'] }),
+      ['without_usable_pin b', 'rows_unreadable b'],
+    ],
+    ['with an unreadable assignment', rollHost('b', { unreadable: ['assignment'] }), ['rows_unreadable b']],
     ['with an unusable key', rollHost('b', { unusableKey: true }), ['unusable_key b']],
     ['with a pending change', rollHost('b', { pendingPins: 2 }), ['pin_pending b']],
     ['presenting the old version', rollHost('b', { presentingOld: true }), ['presenting_old b']],

@@ -69,7 +69,11 @@ const rows: readonly Row[] = [
     (sweep) => sweep.withoutUsablePin,
     'Nothing can be sealed to them: enrol them, or `rollcall pin approve` their key.',
   ],
-  ['pin_unreadable', (sweep) => sweep.pinUnreadable, 'Their pins cannot be read: check the database and the KEK.'],
+  [
+    'rows_unreadable',
+    (sweep) => sweep.rowsUnreadable,
+    'What is kept of them was not written by this hub, or is damaged: `rollcall host show` says what, `rollcall host reenrol` begins them anew.',
+  ],
   ['unusable_key', (sweep) => sweep.unusableKey, 'They publish a malformed key: see `rollcall agent status` there.'],
   ['pin_pending', (sweep) => sweep.pendingPin, 'Another key was published for them: see `rollcall pin list`.'],
   [

@@ -5,6 +5,13 @@ import type { Blocker, GatePolicy, Observations } from './gate.ts';
 import { isWindowOpen } from './generations.ts';
 import type { Phase, Rotation } from './phases.ts';
 import { hasProven, lacksNothing, type RollHost } from './roll.ts';
+import {
+  everyCallerSeen,
+  everyCounterQuiet,
+  everySinkCurrent,
+  everyVerifierDropped,
+  everyVerifierTakesBoth,
+} from './token-gates.ts';
 
 /** Secrets of one kind have the same gates. */
 export type SecretKind = 'master' | 'named';
@@ -22,12 +29,29 @@ const table: Readonly<Record<SecretKind, Partial<Record<Phase, readonly Requirem
   master: {
     planned: [],
     widening: [everyReplicaHoldsLive],
-    rolling: [everyHostProven],
-    proving: [everyHostProven, everyHostAttributed, everyHostPinned, nobodyPresentsOld, windowClosed],
-    narrowing: [everyHostNarrowed],
+    rolling: [everyHostReadable, everyHostProven],
+    proving: [
+      everyHostReadable,
+      everyHostProven,
+      everyHostAttributed,
+      everyHostPinned,
+      nobodyPresentsOld,
+      windowClosed,
+    ],
+    narrowing: [everyHostReadable, everyHostNarrowed],
   },
-  // Probes, counters, digests and references: their rows come with named secrets.
-  named: {},
+  // Verifiers are the hub's replicas and the listeners of hosts, callers the hosts and whoever is declared. References are a
+  // signal, too: their row comes with the scanner.
+  named: {
+    planned: [],
+    widening: [everyVerifierTakesBoth],
+    rolling: [everyCallerSeen],
+    proving: [everyCallerSeen, everyCounterQuiet, everySinkCurrent],
+    narrowing: [everyVerifierDropped],
+    // The way back gives up a version, too, so it asks for the same.
+    reverting: [everyCallerSeen, everyCounterQuiet, everySinkCurrent],
+    withdrawing: [everyVerifierDropped],
+  },
 };
 
 /** A kind or phase without a row has no gate that could open. */
@@ -54,6 +78,11 @@ function everyReplicaHoldsLive(
       sinceMs: replica.sinceMs,
       hint: 'The replica has not loaded the new version yet. If it stays so, restart it or take it away.',
     }));
+}
+
+/** What cannot be read is no evidence of anything, so it holds the gate as a host does that has proven nothing. */
+function everyHostReadable(rotation: Rotation, observations: Observations): readonly Blocker[] {
+  return lacking(rotation, observations, 'readable_rows', hintForUnreadable);
 }
 
 function everyHostProven(rotation: Rotation, observations: Observations): readonly Blocker[] {
@@ -90,7 +119,7 @@ function windowClosed(rotation: Rotation, { verifyUntilMs }: Observations, _: Ga
 
 function everyHostNarrowed(rotation: Rotation, observations: Observations): readonly Blocker[] {
   return lacking(rotation, observations, 'narrowed_step', (host) =>
-    host.narrowed ? null : hintForSilence(host, 'It has not reported that it dropped the old version.'),
+    host.narrowed ? null : hintForSilence(host, 'and has not reported that it dropped the old version'),
   );
 }
 
@@ -116,15 +145,25 @@ function nobody(member: string, missing: string, rotation: Rotation, hint: strin
   return { member, missing, sinceMs: rotation.phaseStartedAtMs, hint };
 }
 
+function hintForUnreadable({ id, unreadable }: RollHost): string | null {
+  if (unreadable.length === 0) return null;
+  const what = unreadable.join(', ');
+  return `What the hub keeps of it (${what}) is damaged or forged: \`rollcall host reenrol ${id}\` begins it anew, or go on with \`rollcall rotation leave\`.`;
+}
+
 function hintForUnproven(host: RollHost): string {
   if (host.status === 'invited') return 'It was never enrolled: enrol it, or `rollcall host remove` it.';
   if (host.status === 'suspended') return 'It is suspended: `rollcall host resume`, or go on with --leave.';
   if (host.pin !== 'usable')
     return 'It has no usable pin, so nothing can be sealed to it: enrol it or approve its key.';
   if (host.refusal !== null) return `It refuses the delivery: ${host.refusal}.`;
-  return hintForSilence(host, 'It has the new version but has not used it yet.');
+  return hintForSilence(host, 'and has not used the new version yet');
 }
 
-function hintForSilence(host: RollHost, otherwise: string): string {
-  return host.fresh ? otherwise : 'It is silent: wake it, wait, or go on with `rollcall rotation leave`.';
+/** When it was heard last is all that is known: whether it holds what was sent to it shows when it uses it (I5). */
+function hintForSilence({ fresh, lastSeenAtMs }: RollHost, lacking: string): string {
+  const lastSeen = lastSeenAtMs === null ? null : new Date(lastSeenAtMs).toISOString();
+  if (fresh && lastSeen !== null) return `It was heard last at ${lastSeen}, ${lacking}.`;
+  const silence = lastSeen === null ? 'was never heard' : `has not been heard since ${lastSeen}`;
+  return `It ${silence}: wake it, wait, or go on with \`rollcall rotation leave\`.`;
 }

@@ -23,6 +23,7 @@ export function rollHost(id: string, changes: Partial<RollHost> = {}): RollHost 
     switched: true,
     narrowed: true,
     refusal: null,
+    unreadable: [],
     ...changes,
   };
 }
@@ -61,5 +62,11 @@ export function rotationIn(phase: Phase, changes: Partial<Rotation> = {}): Rotat
 
 /** One replica that holds both, and the window closed. */
 export function observed(hosts: readonly RollHost[], changes: Partial<Observations> = {}): Observations {
-  return { hosts, replicas: [{ id: 'hub-1', holds: [1, 2], sinceMs: now - 100 }], verifyUntilMs: null, ...changes };
+  return {
+    hosts,
+    holders: [],
+    replicas: [{ id: 'hub-1', holds: [1, 2], sinceMs: now - 100 }],
+    verifyUntilMs: null,
+    ...changes,
+  };
 }

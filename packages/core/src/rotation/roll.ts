@@ -24,11 +24,20 @@ export interface RollHost {
   readonly narrowed: boolean;
   /** Why it refused the delivery that is due; `null` when it did not. */
   readonly refusal: string | null;
+  /** What the hub keeps of it and cannot read, which is not that there is none (I10). */
+  readonly unreadable: readonly UnreadablePart[];
 }
+
+export type UnreadablePart = 'host' | 'pin' | 'pending' | 'assignment';
 
 /** An evicted host holds nothing that is valid, so it lacks nothing (design 3, states). */
 export function lacksNothing(host: RollHost): boolean {
   return host.status === 'evicted';
+}
+
+/** A step has to be above the one before: where that cannot be read, a person has to begin the host anew. */
+export function isAssignable(host: RollHost): boolean {
+  return !lacksNothing(host) && !host.unreadable.includes('assignment');
 }
 
 /** Whether a verifier has seen the host authenticate with `version`. What it says of itself is a hint (I5). */

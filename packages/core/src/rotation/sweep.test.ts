@@ -166,6 +166,7 @@ describe('the sweep', () => {
       presentingOld: true,
       holdsMaster: true,
       pendingPins: 3,
+      unreadable: ['pin'],
     });
     const names = ['agent-1'];
     expect(sweepRoll([all, { ...all, id: 'agent-2', status: 'evicted' }], closed, now)).toEqual({
@@ -174,7 +175,7 @@ describe('the sweep', () => {
       notProvenOnCurrent: names,
       unattributed: names,
       withoutUsablePin: names,
-      pinUnreadable: names,
+      rowsUnreadable: names,
       unusableKey: names,
       presentingOld: names,
       holdingMaster: names,

@@ -7,7 +7,7 @@ type Counter =
   | 'notProvenOnCurrent'
   | 'unattributed'
   | 'withoutUsablePin'
-  | 'pinUnreadable'
+  | 'rowsUnreadable'
   | 'unusableKey'
   | 'presentingOld'
   | 'holdingMaster'
@@ -18,7 +18,7 @@ const counters: Readonly<Record<Counter, (host: RollHost, current: number | null
   notProvenOnCurrent: (host, current) => current === null || !hasProven(host, current),
   unattributed: (host) => host.provenVersion === null,
   withoutUsablePin: (host) => host.pin !== 'usable',
-  pinUnreadable: (host) => host.pin === 'unreadable',
+  rowsUnreadable: (host) => host.unreadable.length > 0,
   unusableKey: (host) => host.unusableKey,
   presentingOld: (host) => host.presentingOld,
   holdingMaster: (host) => host.holdsMaster,

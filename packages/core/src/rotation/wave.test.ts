@@ -52,6 +52,9 @@ const cases: readonly Case[] = [
   ['evicted hosts switch nothing', [rollHost('a'), waiting('b', { status: 'evicted' })], { canary: 'a' }, 'canary a, switch -'],
   ['a joiner is switched, too', [rollHost('a'), onItsWay('b'), waiting('c')], { canary: 'a' }, 'canary a, switch c'],
   ['a refusal behind the canary holds nobody up', [rollHost('a'), onItsWay('b', { refusal: 'disk_full' }), waiting('c')], { canary: 'a' }, 'canary a, switch c'],
+  ['nor one whose assignment cannot be read', [waiting('a', { unreadable: ['assignment'] }), waiting('b')], {}, 'canary b, switch b'],
+  ['the assignment of the canary is damaged: another', [onItsWay('a', { unreadable: ['assignment'] }), waiting('b')], { canary: 'a' }, 'canary b, switch b'],
+  ['nobody gets a step over one that cannot be read', [rollHost('a'), waiting('b', { unreadable: ['assignment'] }), waiting('c', { unreadable: ['pending'] })], { canary: 'a' }, 'canary a, switch c'],
   ['paused: nobody', [rollHost('a'), waiting('b')], { canary: 'a', pausedBecause: 'operator' }, 'canary a, switch -'],
   ['a roll of zero: nobody', [], {}, 'canary -, switch -'],
 ];

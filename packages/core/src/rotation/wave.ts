@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { phases, type Rotation } from './phases.ts';
-import { hasProven, lacksNothing, type RollHost } from './roll.ts';
+import { hasProven, isAssignable, lacksNothing, type RollHost } from './roll.ts';
 
 export interface WavePolicy {
   /**
@@ -36,7 +36,7 @@ export function planWave(rotation: Rotation, members: readonly RollHost[], polic
 
   const isCanaryAlone = policy.batch !== 'everyone' || policy.canaryIsOver !== true;
   if (isCanaryAlone && !members.some((host) => hasProven(host, rotation.to))) return planCanary(rotation, members);
-  const waiting = members.filter((host) => !host.switched && !lacksNothing(host)).sort(freshFirst);
+  const waiting = members.filter((host) => !host.switched && isAssignable(host)).sort(freshFirst);
   if (policy.batch === 'everyone') return { ...wait, members: waiting.map((host) => host.id) };
   // Each wave must have proven before the next one starts. A silent member holds it, and is named by the gate.
   const onTheirWay = members.some((host) => host.switched && isAwaited(rotation, host));
@@ -56,7 +56,7 @@ function planCanary(rotation: Rotation, members: readonly RollHost[]): Wave {
 }
 
 function canCarry(host: RollHost): boolean {
-  return host.status === 'active' && host.fresh && host.pin === 'usable' && host.refusal === null;
+  return host.status === 'active' && host.fresh && host.pin === 'usable' && host.refusal === null && isAssignable(host);
 }
 
 /** Whether the rotation waits for this host's proof. */

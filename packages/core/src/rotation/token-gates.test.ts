@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { evaluateGate, type Gate } from './gate.ts';
+import {
+  caller,
+  dropped,
+  holder,
+  observedHolders,
+  replica,
+  takesBoth,
+  tokenPolicy,
+  tokenRotation,
+} from './holder.fixture.ts';
+import type { Holder } from './holder.ts';
+import type { Phase, Rotation } from './phases.ts';
+import { now } from './roll.fixture.ts';
+
+function gate(rotation: Rotation, holders: readonly Holder[]): Gate {
+  return evaluateGate(rotation, observedHolders(holders), tokenPolicy, now);
+}
+
+/** `open`, or who lacks what. */
+function summary({ open, blockers, cutOff }: Gate): string {
+  const lacking = blockers.map((blocker) => `${blocker.member}: ${blocker.missing}`);
+  const report = cutOff.length > 0 ? [`cut off: ${cutOff.join(' ')}`] : [];
+  return [...(open ? ['open'] : []), ...lacking, ...report].join(', ');
+}
+
+const hub = replica();
+const a = holder('a');
+const noListener = { verifies: false, probe: null, quiet: null } as const;
+const back = { switched: false, provenVersion: 1 } as const;
+const narrow = { probe: dropped } as const;
+const withdrawn = { probe: { takes: [1], refuses: [2], randomRefused: true, reported: false } } as const;
+const loud = { quiet: { flatSinceMs: now - 1_000, reportedAtMs: now - 1 } } as const;
+const stale = { quiet: { flatSinceMs: now - 9_000, reportedAtMs: now - 101 } } as const;
+const ended = { reason: 'leak', terms: { auto: 'off', batch: 1, narrowByMs: now } } as const;
+const running = { reason: 'leak', terms: { auto: 'off', batch: 1, narrowByMs: now + 1 } } as const;
+const endless = { reason: 'leak', terms: { auto: 'off', batch: 1, narrowByMs: null } } as const;
+
+type Case = readonly [
+  what: string,
+  phase: Phase,
+  holders: readonly Holder[],
+  rotation: Partial<Rotation>,
+  then: string,
+];
+
+// biome-ignore format: a table
+const cases: readonly Case[] = [
+  ['all were probed', 'widening', [hub, a], {}, 'open'],
+  ['one was not probed', 'widening', [hub, a, holder('b', { probe: null })], {}, 'b: probe'],
+  ['the hub was not probed', 'widening', [replica({ probe: null }), a], {}, 'replica:local: probe'],
+  ['one does not take the new version', 'widening', [hub, holder('b', { probe: { ...takesBoth, takes: [1] } })], {}, 'b: probe_passed'],
+  ['one does not take the old version any more', 'widening', [hub, holder('b', { probe: { ...takesBoth, takes: [2] } })], {}, 'b: probe_passed'],
+  ['one takes anything', 'widening', [hub, holder('b', { probe: { ...takesBoth, randomRefused: false } })], {}, 'b: probe_passed'],
+  ['one has no listener: it is no verifier', 'widening', [hub, holder('b', noListener)], {}, 'open'],
+  ['a caller is no verifier', 'widening', [hub, caller('caller:cron')], {}, 'open'],
+  ['a silent verifier that was probed before it fell silent', 'widening', [hub, holder('b', { fresh: false })], {}, 'open'],
+  ['one was left', 'widening', [hub, holder('b', { probe: null })], { left: ['b'] }, 'open'],
+  ['one was evicted', 'widening', [hub, holder('b', { probe: null, status: 'evicted' })], {}, 'open'],
+  ['one is suspended, and comes back', 'widening', [hub, holder('b', { probe: null, status: 'suspended' })], {}, 'b: probe'],
+  ['nobody holds it', 'widening', [], {}, 'api: no_holder'],
+  ['a leak waits for verifiers, too', 'widening', [hub, holder('b', { probe: null })], running, 'b: probe'],
+
+  ['all were seen', 'rolling', [hub, a], {}, 'open'],
+  ['one has not had its turn', 'rolling', [hub, a, holder('b', back)], {}, 'b: seen_presenting'],
+  ['one was switched and not seen', 'rolling', [hub, holder('b', { provenVersion: null })], {}, 'b: seen_presenting'],
+  ['one was switched and was seen with the old one only', 'rolling', [hub, holder('b', { provenVersion: 1 })], {}, 'b: seen_presenting'],
+  ['one was seen with the new one before its turn', 'rolling', [hub, holder('b', { switched: false })], {}, 'b: seen_presenting'],
+  ['one went back', 'rolling', [hub, holder('b', { presentingOld: true })], {}, 'b: old_version_silent'],
+  ['one is silent', 'rolling', [hub, holder('b', { ...back, fresh: false })], {}, 'b: seen_presenting'],
+  ['of a declared caller nothing is asked', 'rolling', [hub, a, caller('caller:cron')], {}, 'open'],
+  ['only a declared caller: nobody to ask', 'rolling', [hub, caller('caller:cron')], {}, 'api: no_holder'],
+  ['a row cannot be read', 'rolling', [hub, holder('b', { unreadable: ['assignment'] })], {}, 'b: readable_rows'],
+  ['one was left', 'rolling', [hub, a, holder('b', back)], { left: ['b'] }, 'open'],
+  ['a leak in its time waits', 'rolling', [hub, a, holder('b', back)], running, 'b: seen_presenting'],
+  ['a leak after its time reports', 'rolling', [hub, a, holder('b', back)], ended, 'open, cut off: b'],
+  ['a leak without an end has ended', 'rolling', [hub, a, holder('b', back)], endless, 'open, cut off: b'],
+
+  ['three signals', 'proving', [hub, a], {}, 'open'],
+  ['a retiring hit', 'proving', [hub, holder('a', loud)], {}, 'a: quiet_window'],
+  ['a retiring hit at the hub', 'proving', [replica(loud), a], {}, 'replica:local: quiet_window'],
+  ['a counter from a time ahead of the clock', 'proving', [hub, holder('a', { quiet: { flatSinceMs: now + 1, reportedAtMs: now } })], {}, 'a: quiet_window'],
+  ['a verifier that did not report', 'proving', [hub, holder('a', { quiet: null })], {}, 'a: counter_reported'],
+  ['a verifier that has not reported lately', 'proving', [hub, holder('a', stale)], {}, 'a: counter_reported'],
+  ['a caller without a listener counts nothing', 'proving', [hub, holder('a', noListener)], {}, 'open'],
+  ['a sink is behind', 'proving', [hub, holder('a', { sinks: [{ name: 'nginx', isCurrent: false, problem: 'reload_failed' }] })], {}, 'a: sink_digest'],
+  ['a sink is current', 'proving', [hub, holder('a', { sinks: [{ name: 'nginx', isCurrent: true, problem: null }] })], {}, 'open'],
+  ['one fell back', 'proving', [hub, holder('a', { presentingOld: true })], {}, 'a: old_version_silent'],
+  ['one joined and was not seen yet', 'proving', [hub, a, holder('b', { provenVersion: null })], {}, 'b: seen_presenting'],
+  ['a thief who sends the old one holds it up in its time', 'proving', [replica(loud), a], running, 'replica:local: quiet_window'],
+  ['and not after it', 'proving', [replica(loud), a], ended, 'open, cut off: replica:local'],
+
+  ['all dropped it', 'narrowing', [replica(narrow), holder('a', narrow)], {}, 'open'],
+  ['one still takes it', 'narrowing', [replica(narrow), a], {}, 'a: probe_passed'],
+  ['one takes anything', 'narrowing', [replica({ probe: { ...dropped, randomRefused: false } })], {}, 'replica:local: probe_passed'],
+  ['one refuses everything', 'narrowing', [replica(narrow), holder('a', { probe: { takes: [], refuses: [1, 2], randomRefused: true, reported: false } })], {}, 'a: probe_passed'],
+  ['a leak reports', 'narrowing', [replica(narrow), a], ended, 'open, cut off: a'],
+
+  ['all are back', 'reverting', [hub, holder('a', back)], {}, 'open'],
+  ['one is not', 'reverting', [hub, a], {}, 'a: seen_presenting'],
+  ['somebody sends the new one', 'reverting', [replica(loud), holder('a', back)], {}, 'replica:local: quiet_window'],
+  ['all gave it up', 'withdrawing', [replica(withdrawn), holder('a', withdrawn)], {}, 'open'],
+  ['one has not', 'withdrawing', [replica(withdrawn), a], {}, 'a: probe_passed'],
+];
+
+describe('the gates of a shared token', () => {
+  it.each(cases)('%s (%s)', (_what, phase, holders, rotation, then) => {
+    expect(summary(gate(tokenRotation(phase, rotation), holders))).toBe(then);
+  });
+
+  it('name the address from which the retiring version was sent last', () => {
+    const source = { address: '127.0.0.23', userAgent: 'curl/8', route: '/v1/echo', host: null, atMs: now - 5 };
+    const older = { ...source, address: '127.0.0.9', atMs: now - 50 };
+    const hintOf = (sources: Holder['sources']) =>
+      gate(tokenRotation('proving'), [hub, holder('a', { ...loud, sources })]).blockers[0]?.hint ?? '';
+    expect(hintOf([source, older])).toContain('127.0.0.23 (curl/8)');
+    expect(hintOf([source, older])).toContain('1 more');
+    expect(hintOf([source])).not.toContain('more');
+    expect(hintOf([])).not.toContain('127.0.0.23');
+    expect(hintOf([])).toContain(new Date(now).toISOString());
+  });
+
+  it('say something else for each reason why a verifier was not probed or a caller not seen', () => {
+    const states: readonly Partial<Holder>[] = [
+      {},
+      { status: 'invited' },
+      { status: 'suspended' },
+      { fresh: false },
+      { pin: 'none' },
+      { refusal: 'disk_full' },
+    ];
+    const unseen = states.map(
+      (state) => gate(tokenRotation('rolling'), [holder('a', { ...back, ...state })]).blockers[0]?.hint,
+    );
+    expect(new Set(unseen).size).toBe(states.length);
+    const unprobed = states
+      .slice(0, 4)
+      .map((state) => gate(tokenRotation('widening'), [holder('a', { probe: null, ...state })]).blockers[0]?.hint);
+    expect(new Set(unprobed).size).toBe(4);
+  });
+});

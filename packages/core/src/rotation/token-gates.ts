@@ -1,0 +1,161 @@
+/** What the gates of a shared token require: probes with their controls, callers that were seen, and three signals (design 5). */
+import type { Blocker, GatePolicy, Observations } from './gate.ts';
+import { type Holder, type Probe, retiringVersion, stayingVersion } from './holder.ts';
+import type { Rotation } from './phases.ts';
+import { wasQuiet } from './quiet.ts';
+import { hasProven, lacksNothing } from './roll.ts';
+
+type Lacks = (holder: Holder) => { readonly missing: string; readonly hint: string } | null;
+
+/** Every verifier takes both versions, and refuses a random value. */
+export function everyVerifierTakesBoth(rotation: Rotation, observations: Observations): readonly Blocker[] {
+  return probed(rotation, observations, { takes: [rotation.from, rotation.to], refuses: [] });
+}
+
+/** Every verifier refuses the version that was dropped, and takes the one that stays. */
+export function everyVerifierDropped(rotation: Rotation, observations: Observations): readonly Blocker[] {
+  return probed(rotation, observations, { takes: [stayingVersion(rotation)], refuses: [retiringVersion(rotation)] });
+}
+
+/** Every caller that can be known was seen with the version that stays since it was told to, and with no other since then. */
+export function everyCallerSeen(rotation: Rotation, observations: Observations): readonly Blocker[] {
+  const wanted = stayingVersion(rotation);
+  return lacking(rotation, observations, isCaller, (holder) => {
+    if (holder.unreadable.length > 0) return { missing: 'readable_rows', hint: hintForUnreadable(holder) };
+    if (holder.presentingOld) {
+      return {
+        missing: 'old_version_silent',
+        hint: 'It was seen with another version since: two programs with one name, or a restored disk?',
+      };
+    }
+    const isThere = holder.switched === (wanted === rotation.to) && holder.provenVersion === wanted;
+    return isThere ? null : { missing: 'seen_presenting', hint: hintForUnseen(holder, wanted) };
+  });
+}
+
+/** The counters: no verifier was sent the retiring version for the whole quiet window, and each has said so lately. */
+export function everyCounterQuiet(
+  rotation: Rotation,
+  observations: Observations,
+  { quietWindowMs, reportedWithinMs }: GatePolicy,
+  nowMs: number,
+): readonly Blocker[] {
+  const retiring = retiringVersion(rotation);
+  return lacking(rotation, observations, isVerifier, ({ quiet, sources, fresh }) => {
+    if (quiet === null || nowMs - quiet.reportedAtMs > reportedWithinMs) {
+      const hint = fresh
+        ? 'It has not reported what it was sent. A count that is not known is not zero: see its agent, or wait for its next beat.'
+        : 'It is silent, so nobody knows what it is sent: wake it, wait, or go on with `rollcall rotation leave`.';
+      return { missing: 'counter_reported', hint };
+    }
+    if (wasQuiet(quiet.flatSinceMs, quiet.reportedAtMs, quietWindowMs)) return null;
+    const until = new Date(quiet.flatSinceMs + quietWindowMs).toISOString();
+    return {
+      missing: 'quiet_window',
+      hint: `${whoSends(retiring, sources)} If nobody does from now on, this opens at ${until}.`,
+    };
+  });
+}
+
+/** The digests: the live file of each sink holds the version that stays. */
+export function everySinkCurrent(rotation: Rotation, observations: Observations): readonly Blocker[] {
+  return lacking(
+    rotation,
+    observations,
+    ({ sinks }) => sinks.length > 0,
+    ({ sinks }) => {
+      const behind = sinks.filter(({ isCurrent }) => !isCurrent);
+      if (behind.length === 0) return null;
+      const named = behind.map(({ name, problem }) => (problem === null ? name : `${name} (${problem})`)).join(', ');
+      return {
+        missing: 'sink_digest',
+        hint: `What lies there is not version ${stayingVersion(rotation)}: ${named}. See \`rollcall agent status\` on it.`,
+      };
+    },
+    'none is no blocker',
+  );
+}
+
+const isVerifier = ({ verifies }: Holder): boolean => verifies;
+const isCaller = ({ presents }: Holder): boolean => presents;
+
+function probed(
+  rotation: Rotation,
+  observations: Observations,
+  wanted: { readonly takes: readonly number[]; readonly refuses: readonly number[] },
+): readonly Blocker[] {
+  return lacking(rotation, observations, isVerifier, (holder) => {
+    if (holder.probe === null) return { missing: 'probe', hint: hintForUnprobed(holder) };
+    const failed = failures(holder.probe, wanted);
+    if (failed.length === 0) return null;
+    return { missing: 'probe_passed', hint: `Its listener ${failed.join(', ')}. Is it the agent that listens there?` };
+  });
+}
+
+function failures(
+  probe: Probe,
+  wanted: { readonly takes: readonly number[]; readonly refuses: readonly number[] },
+): readonly string[] {
+  return [
+    ...wanted.takes
+      .filter((version) => !probe.takes.includes(version))
+      .map((version) => `does not take version ${version}`),
+    ...wanted.refuses
+      .filter((version) => !probe.refuses.includes(version))
+      .map((version) => `does not refuse version ${version}`),
+    ...(probe.randomRefused ? [] : ['takes a random value']),
+  ];
+}
+
+/** Asks every holder of that kind. Those left and those evicted never block, but they were asked; and nobody is no evidence (I6). */
+function lacking(
+  rotation: Rotation,
+  { holders }: Observations,
+  isAsked: (holder: Holder) => boolean,
+  lacks: Lacks,
+  ofNone: 'blocks' | 'none is no blocker' = 'blocks',
+): readonly Blocker[] {
+  const asked = holders.filter(isAsked);
+  const sinceMs = rotation.phaseStartedAtMs;
+  if (asked.length === 0 && ofNone === 'blocks') {
+    const hint =
+      'Nobody holds this token who could be asked: see `rollcall secret show`. A pass over nothing is not readiness.';
+    return [{ member: rotation.secret, missing: 'no_holder', sinceMs, hint }];
+  }
+  const left = new Set(rotation.left);
+  return asked.flatMap((holder) => {
+    const lack = lacksNothing(holder) || left.has(holder.id) ? null : lacks(holder);
+    return lack === null ? [] : [{ member: holder.id, sinceMs, ...lack }];
+  });
+}
+
+function whoSends(version: number, [newest, ...others]: Holder['sources']): string {
+  if (newest === undefined) return `It began to count version ${version} anew, or the count rose.`;
+  const at = new Date(newest.atMs).toISOString();
+  const agent = newest.userAgent === '' ? '' : ` (${newest.userAgent})`;
+  const more = others.length === 0 ? '' : `, and from ${others.length} more`;
+  return `Version ${version} was sent last from ${newest.address}${agent} at ${at}${more}.`;
+}
+
+function hintForUnprobed({ kind, status, fresh }: Holder): string {
+  if (kind === 'replica') return 'The hub has not probed itself yet. If it stays so, see its log.';
+  if (status === 'invited') return 'It was never enrolled: enrol it, or `rollcall host remove` it.';
+  if (status === 'suspended') return 'It is suspended: `rollcall host resume`, or go on with --leave.';
+  if (!fresh) return 'It is silent: wake it, wait, or go on with `rollcall rotation leave`.';
+  return 'Its listener was not probed for its present step: is it open and reachable? `rollcall agent status` on it says why not.';
+}
+
+function hintForUnseen(holder: Holder, wanted: number): string {
+  if (holder.status === 'invited') return 'It was never enrolled: enrol it, or `rollcall host remove` it.';
+  if (holder.status === 'suspended') return 'It is suspended: `rollcall host resume`, or go on with --leave.';
+  if (holder.pin !== 'usable')
+    return 'It has no usable pin, so nothing can be sealed to it: enrol it or approve its key.';
+  if (holder.refusal !== null) return `It refuses the delivery: ${holder.refusal}.`;
+  if (!holder.fresh) return 'It is silent: wake it, wait, or go on with `rollcall rotation leave`.';
+  if (hasProven(holder, wanted)) return 'It waits for its turn.';
+  return `It was not seen with version ${wanted} since it was told to send it.`;
+}
+
+function hintForUnreadable({ id, unreadable }: Holder): string {
+  return `What the hub keeps of it (${unreadable.join(', ')}) is damaged or forged: \`rollcall host reenrol ${id}\` begins it anew, or go on with \`rollcall rotation leave\`.`;
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { isRollcallError } from '../errors.ts';
+import { decideRollback } from './advance.ts';
+import type { Gate } from './gate.ts';
+import { caller, holder, replica, tokenRotation } from './holder.fixture.ts';
+import type { Holder } from './holder.ts';
+import type { Phase, Rotation } from './phases.ts';
+import { now } from './roll.fixture.ts';
+import {
+  decideTokenCut,
+  decideTokenStart,
+  goesOnByItself,
+  mustNarrowNow,
+  oldTokenVerifies,
+  type TokenStartRequest,
+} from './token-start.ts';
+
+const time = { nowMs: now, floorMs: now, jumped: false, monotonicMs: 0 };
+const wish: TokenStartRequest = {
+  id: 'r-1',
+  secret: 'api',
+  reason: 'planned',
+  leave: [],
+  narrowByMs: null,
+  auto: 'off',
+  batch: 1,
+  beatMs: 10,
+  narrowByMaxMs: 1_000,
+};
+
+function start(
+  changes: Partial<TokenStartRequest> = {},
+  holders: readonly Holder[] = [replica(), holder('a')],
+  latest: Rotation | null = null,
+): Rotation {
+  return decideTokenStart(latest, 3, 5, { ...wish, ...changes }, holders, time);
+}
+
+/** The code and the names, or `none`. */
+function refusal(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (!isRollcallError(error)) throw error;
+    return [error.code, ...((error.details['hosts'] as string[] | undefined) ?? [])].join(' ');
+  }
+  return 'none';
+}
+
+const pinless = holder('b', { pin: 'none' });
+
+describe('starting the rotation of a token', () => {
+  it('goes from the version in force to a number that was never given', () => {
+    expect(start()).toMatchObject({ from: 3, to: 6, phase: 'widening', startedAtMs: now, left: [], canary: null });
+  });
+
+  it.each<readonly [string, Partial<TokenStartRequest>, readonly Holder[], Rotation | null, string]>([
+    ['one that runs is in the way', {}, [holder('a')], tokenRotation('proving'), 'rotation_running'],
+    ['and one that is on its way back', {}, [holder('a')], tokenRotation('withdrawing'), 'rotation_running'],
+    ['one that has ended is not', {}, [holder('a')], tokenRotation('done'), 'none'],
+    ['nor one that was rolled back', {}, [holder('a')], tokenRotation('rolled_back'), 'none'],
+    ['nobody holds it', {}, [replica()], null, 'no_holder'],
+    ['a declared caller holds it', {}, [replica(), caller('caller:cron')], null, 'none'],
+    ['nothing can be sealed to one', {}, [holder('a'), pinless], null, 'hosts_without_pin b'],
+    ['it is left', { leave: ['b'] }, [holder('a'), pinless], null, 'none'],
+    ['another is left', { leave: ['a'] }, [holder('a'), pinless], null, 'hosts_without_pin b'],
+    ['it was evicted', {}, [holder('a'), { ...pinless, status: 'evicted' }], null, 'none'],
+    ['a stranger is left', { leave: ['z'] }, [holder('a')], null, 'leave_unknown z'],
+    [
+      'after a leak nobody is waited for',
+      { reason: 'leak', narrowByMs: now + 100 },
+      [holder('a'), pinless],
+      null,
+      'none',
+    ],
+    ['a leak without an end', { reason: 'leak' }, [holder('a')], null, 'narrow_by_missing'],
+    ['an end before anybody could beat', { narrowByMs: now + 9 }, [holder('a')], null, 'window_out_of_bounds'],
+    ['an end after one beat', { narrowByMs: now + 10 }, [holder('a')], null, 'none'],
+    ['an end too far away', { narrowByMs: now + 1_001 }, [holder('a')], null, 'window_out_of_bounds'],
+  ])('%s', (_what, changes, holders, latest, then) => {
+    expect(refusal(() => start(changes, holders, latest))).toBe(then);
+  });
+
+  it('needs a clock that is trusted', () => {
+    const jumped = { ...time, jumped: true };
+    expect(refusal(() => decideTokenStart(null, 3, 5, wish, [holder('a')], jumped))).not.toBe('none');
+  });
+});
+
+describe('the end of the old version', () => {
+  const by = (narrowByMs: number | null, reason: Rotation['reason'] = 'leak', phase: Phase = 'rolling') =>
+    tokenRotation(phase, { reason, terms: { auto: 'off', batch: 1, narrowByMs } });
+
+  it.each([
+    ['a planned walk has none', by(null, 'planned'), true],
+    ['one that was cut has', by(now, 'planned'), false],
+    ['a leak verifies until then', by(now + 1), true],
+    ['and not at it', by(now), false],
+    ['an unreadable one has passed', by(Number.NaN), false],
+    ['a leak without one has passed', by(null), false],
+    ['zero has passed', by(0, 'planned'), false],
+  ] as const)('%s', (_what, rotation, verifies) => {
+    expect(oldTokenVerifies(rotation, now)).toBe(verifies);
+    expect(mustNarrowNow(rotation, now)).toBe(!verifies);
+  });
+
+  it('narrows from whatever stands before narrowing, and nothing behind it', () => {
+    const phases: readonly Phase[] = [
+      'widening',
+      'rolling',
+      'proving',
+      'narrowing',
+      'done',
+      'reverting',
+      'rolled_back',
+    ];
+    expect(phases.filter((phase) => mustNarrowNow(by(now, 'leak', phase), now))).toEqual([
+      'widening',
+      'rolling',
+      'proving',
+    ]);
+  });
+
+  it('leaves no way back, where a walk without an end has one', () => {
+    expect(refusal(() => decideRollback(by(now + 1), now))).toBe('no_rollback');
+    expect(refusal(() => decideRollback(by(null, 'planned'), now))).toBe('none');
+  });
+
+  it.each<readonly [string, Rotation, { untilMs: number; leave: readonly string[] }, string]>([
+    ['a first end', by(null, 'planned'), { untilMs: now + 50, leave: ['caller:cron'] }, 'none'],
+    ['an earlier one', by(now + 100), { untilMs: now + 50, leave: ['caller:cron'] }, 'none'],
+    ['a later one', by(now + 100), { untilMs: now + 101, leave: ['caller:cron'] }, 'window_not_shortened'],
+    ['the same', by(now + 100), { untilMs: now + 100, leave: ['caller:cron'] }, 'window_not_shortened'],
+    ['nobody knows of a declared caller', by(now + 100), { untilMs: now + 50, leave: [] }, 'would_strand caller:cron'],
+    [
+      'after narrowing',
+      by(now + 100, 'leak', 'narrowing'),
+      { untilMs: now + 50, leave: ['caller:cron'] },
+      'rotation_moved_on',
+    ],
+  ])('is cut: %s', (_what, rotation, request, then) => {
+    const holders = [replica(), holder('a'), caller('caller:cron')];
+    expect(refusal(() => decideTokenCut(rotation, request, holders, now))).toBe(then);
+  });
+
+  it('is cut for those who were not seen with the new version, by name, and never before now', () => {
+    const holders = [replica(), holder('a'), holder('b', { provenVersion: 1 })];
+    const rotation = by(null, 'planned');
+    expect(refusal(() => decideTokenCut(rotation, { untilMs: now - 9, leave: [] }, holders, now))).toBe(
+      'would_strand b',
+    );
+    const cut = decideTokenCut(rotation, { untilMs: now - 9, leave: ['b'] }, holders, now);
+    expect([cut.terms?.narrowByMs, cut.left]).toEqual([now, ['b']]);
+  });
+});
+
+describe('how far a rotation goes by itself', () => {
+  const open: Gate = { open: true, blockers: [], cutOff: [] };
+  const by = (phase: Phase, auto: 'off' | 'to_narrowing' | 'all', changes: Partial<Rotation> = {}) =>
+    tokenRotation(phase, { terms: { auto, batch: 1, narrowByMs: null }, ...changes });
+  const seen = [replica(), holder('a')];
+  const reported = [
+    replica(),
+    holder('a', { probe: { takes: [1, 2], refuses: [], randomRefused: true, reported: true } }),
+  ];
+
+  it.each<readonly [string, Rotation, Gate, readonly Holder[], boolean]>([
+    ['nowhere without being told', by('widening', 'off'), open, seen, false],
+    ['up to proving', by('rolling', 'to_narrowing'), open, seen, true],
+    ['not past it', by('proving', 'to_narrowing'), open, seen, false],
+    ['to the end', by('proving', 'all'), open, seen, true],
+    ['not on a report alone', by('proving', 'all'), open, reported, false],
+    [
+      'not past a verifier of which nothing is known',
+      by('proving', 'all'),
+      open,
+      [holder('a', { probe: null })],
+      false,
+    ],
+    ['past one that was left', by('proving', 'all', { left: ['a'] }), open, reported, true],
+    [
+      'past one without a listener',
+      by('proving', 'all'),
+      open,
+      [replica(), holder('a', { verifies: false, probe: null })],
+      true,
+    ],
+    ['from narrowing in any case', by('narrowing', 'off'), open, reported, true],
+    ['and from the way back', by('reverting', 'off'), open, reported, true],
+    ['through no shut gate', by('narrowing', 'all'), { ...open, open: false }, seen, false],
+    ['not while paused', by('rolling', 'all', { pausedBecause: 'x' }), open, seen, false],
+  ])('%s', (_what, rotation, gate, holders, goes) => {
+    expect(goesOnByItself(rotation, gate, holders)).toBe(goes);
+  });
+});
