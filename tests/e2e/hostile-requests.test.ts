@@ -318,6 +318,17 @@ describe('at the listener fleet', () => {
     expect([grown.status, grown.isClosed]).toEqual([413, true]);
   });
 
+  it('the answer to a body that is too large arrives, although its sender is still sending', async () => {
+    const body = 'x'.repeat(4_000_000);
+    const headers = [...good(), 'Content-Type: application/json', `Content-Length: ${body.length}`];
+    for (const path of [routes.heartbeat.path, routes.enrol.path]) {
+      for (let time = 0; time < 5; time += 1) {
+        const talked = await send('fleet', `${lines(`POST ${path} HTTP/1.1`, 'Host: h', ...headers)}${body}`);
+        expect([path, talked.status, talked.isClosed]).toEqual([path, 413, true]);
+      }
+    }
+  });
+
   it('answers two requests on one connection in their order, and does not mix them up', async () => {
     const refused = lines(`POST ${routes.heartbeat.path} HTTP/1.1`, 'Host: h', 'Content-Length: 0');
     const health = lines('GET /healthz HTTP/1.1', 'Host: h');

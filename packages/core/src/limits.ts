@@ -136,6 +136,8 @@ export const limits = {
   connectionsPerNetwork: 10_000,
   operatorConnections: 1_000,
   handshakeTimeoutMs: 5_000,
+  /** Whoever is still sending what was refused already, and falls silent for so long, is cut off. */
+  lingerMs: 1_000,
   /** Above `keepAliveMs`: whoever neither reads nor writes for so long is cut off. */
   socketSilentMs: 90_000,
 

@@ -13,7 +13,10 @@ export interface Talked {
   readonly isClosed: boolean;
 }
 
-/** Sends, and waits until the other side closes, or is silent for `quietMs`. */
+/** For the first byte of an answer: a busy machine lets it wait for longer than an answer pauses. */
+const FIRST_MS = 5_000;
+
+/** Sends, and waits until the other side closes, or has begun to answer and is silent for `quietMs`. */
 export async function sendBytes(
   address: Address,
   bytes: string | Uint8Array,
@@ -31,18 +34,18 @@ export async function sendBytes(
       const final = statuses.filter((status) => status >= 200);
       resolve({ text, status: final.at(-1) ?? 0, answers: final.length, isClosed });
     };
-    const wait = () => {
+    const wait = (ms: number) => {
       clearTimeout(timer);
-      timer = setTimeout(() => end(false), quietMs);
+      timer = setTimeout(() => end(false), ms);
     };
     socket.on('data', (part: Buffer) => {
       parts.push(part);
-      wait();
+      wait(quietMs);
     });
     socket.on('error', () => undefined);
     socket.on('close', () => end(true));
     socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-    wait();
+    wait(FIRST_MS);
   });
 }
 

@@ -4,6 +4,7 @@ import { type ErrorCode, errorTable, RollcallError } from '@rollcall/core/errors
 import type { Log } from '@rollcall/core/ports';
 import { type Problem, unauthenticatedBody } from '@rollcall/wire';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { endGently } from './end-gently.ts';
 
 /** Fastify's own errors, by its codes, in the words of the one table. */
 const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
@@ -48,6 +49,7 @@ export function toErrorAnswer(
 export function answerError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const at = { requestId: request.id, route: request.routeOptions.url ?? '' };
   const { status, headers, body } = toErrorAnswer(log, error, at);
+  if (headers['connection'] === 'close') endGently(request.raw.socket);
   return reply.code(status).headers(headers).send(body);
 }
 

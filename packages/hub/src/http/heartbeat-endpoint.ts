@@ -11,6 +11,7 @@ import { type AuthenticatedHost, authenticateHost } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import { receiveHeartbeat } from '../operations/receive-heartbeat.ts';
 import { type BeatLimit, createBeatLimit } from './beat-limit.ts';
+import { endGently } from './end-gently.ts';
 import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
 import { readBody } from './read-body.ts';
 import { tooMany } from './stranger-limit.ts';
@@ -80,6 +81,7 @@ async function answerBeat(
 }
 
 function send(response: ServerResponse, { status, headers, body }: ErrorAnswer): void {
+  if (headers['connection'] === 'close' && response.socket !== null) endGently(response.socket);
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }
