@@ -4,9 +4,15 @@ import { type Kysely, sql } from 'kysely';
 import { up as firstFleet } from './migrations/001-first-fleet.ts';
 import { up as operators } from './migrations/002-operators.ts';
 import { up as trustChanges } from './migrations/003-trust-changes.ts';
+import { up as sharedTokens } from './migrations/004-shared-tokens.ts';
 import type { Db } from './schema.ts';
 
-const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [firstFleet, operators, trustChanges];
+const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
+  firstFleet,
+  operators,
+  trustChanges,
+  sharedTokens,
+];
 
 /** What this program writes. */
 export const schemaVersion: number = migrations.length;

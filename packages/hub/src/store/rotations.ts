@@ -1,8 +1,11 @@
 /** Rotations: where each stands. Changes go through compare-and-set on the phase that was seen. */
+import { RollcallError } from '@rollcall/core/errors';
 import { isRunning, type Rotation } from '@rollcall/core/rotation';
 import type { Vault } from '../kek/vault.ts';
-import type { Db, RotationsTable, Tx } from './schema.ts';
+import type { Db, RotationsTable, RotationTermsTable, Tx } from './schema.ts';
 import { openRow, sealRow } from './trust-row.ts';
+
+const MASTER = 'master';
 
 /**
  * The rotation of a secret that is not over, if there is one. A start ends the one before it, so it is the newest; whether
@@ -22,7 +25,7 @@ export async function findRotation(db: Db, vault: Vault, idOrSecret: string): Pr
     .orderBy('started_at', 'desc')
     .orderBy('to_version', 'desc')
     .executeTakeFirst();
-  return row === undefined ? undefined : decode(vault, row);
+  return row === undefined ? undefined : withTerms(db, vault, decode(vault, row));
 }
 
 export async function listRotations(db: Db, vault: Vault): Promise<Rotation[]> {
@@ -33,11 +36,12 @@ export async function listRotations(db: Db, vault: Vault): Promise<Rotation[]> {
     .orderBy('to_version', 'desc')
     .limit(1_000)
     .execute();
-  return rows.map((row) => decode(vault, row));
+  return Promise.all(rows.map((row) => withTerms(db, vault, decode(vault, row))));
 }
 
 export async function insertRotation(tx: Tx, vault: Vault, rotation: Rotation): Promise<void> {
   await tx.insertInto('rotations').values(encode(vault, rotation)).execute();
+  await writeTerms(tx, vault, rotation);
 }
 
 /** Writes the rotation if it still stands in the phase `seen`; `false` when someone else was faster. */
@@ -53,7 +57,33 @@ export async function updateRotation(
     .where('id', '=', rotation.id)
     .where('phase', '=', seen)
     .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  if (numUpdatedRows !== 1n) return false;
+  await writeTerms(tx, vault, rotation);
+  return true;
+}
+
+/** A rotation of a shared token without its terms is one that this hub did not write so (I10). */
+async function withTerms(db: Db, vault: Vault, rotation: Rotation): Promise<Rotation> {
+  if (rotation.secret === MASTER) return rotation;
+  const stored = await db
+    .selectFrom('rotation_terms')
+    .selectAll()
+    .where('rotation', '=', rotation.id)
+    .executeTakeFirst();
+  if (stored === undefined) throw new RollcallError('store_unreadable', { table: 'rotation_terms', row: rotation.id });
+  const { auto, batch, narrow_by: narrowByMs } = openRow<RotationTermsTable>(vault, 'rotation_terms', stored);
+  return { ...rotation, terms: { auto, batch, narrowByMs } };
+}
+
+async function writeTerms(tx: Tx, vault: Vault, { id, terms }: Rotation): Promise<void> {
+  if (terms === undefined) return;
+  const fields = { rotation: id, auto: terms.auto, batch: terms.batch, narrow_by: terms.narrowByMs };
+  const row = sealRow<RotationTermsTable>(vault, 'rotation_terms', fields);
+  await tx
+    .insertInto('rotation_terms')
+    .values(row)
+    .onConflict((c) => c.column('rotation').doUpdateSet(row))
+    .execute();
 }
 
 function encode(vault: Vault, rotation: Rotation): RotationsTable {

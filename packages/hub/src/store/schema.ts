@@ -2,7 +2,7 @@
  * The tables, as Kysely sees them. Times are Unix milliseconds. A table with a `mac` column is one that trust rests on:
  * its rows are read and written through `trust-row.ts` only.
  */
-import type { Phase, RotationReason } from '@rollcall/core/rotation';
+import type { Auto, Phase, RotationReason } from '@rollcall/core/rotation';
 import type { OperatorRole } from '@rollcall/wire';
 import type { Kysely, Transaction } from 'kysely';
 
@@ -127,6 +127,50 @@ export interface RotationsTable {
   mac: Uint8Array;
 }
 
+export interface TokensTable {
+  name: string;
+  current_version: number;
+  weak: number;
+  created_at: number;
+  mac: Uint8Array;
+}
+
+export interface TokenVersionsTable {
+  secret: string;
+  version: number;
+  /** `null` once destroyed. */
+  value_ciphertext: Uint8Array | null;
+  digest: Uint8Array;
+  created_at: number;
+  mac: Uint8Array;
+}
+
+export interface TokenHoldersTable {
+  secret: string;
+  /** A host id, `caller:NAME`, or `*` for every host. */
+  member: string;
+  mac: Uint8Array;
+}
+
+/** Of a rotation of a shared token. */
+export interface RotationTermsTable {
+  rotation: string;
+  auto: Auto;
+  batch: number;
+  narrow_by: number | null;
+  mac: Uint8Array;
+}
+
+export interface TokenCountsTable {
+  secret: string;
+  member: string;
+  version: number;
+  counter: string;
+  count: number;
+  flat_since: number;
+  mac: Uint8Array;
+}
+
 export interface AuditTable {
   seq: number;
   at: number;
@@ -203,6 +247,11 @@ export interface Schema {
   generations: GenerationsTable;
   assignments: AssignmentsTable;
   rotations: RotationsTable;
+  tokens: TokensTable;
+  token_versions: TokenVersionsTable;
+  token_holders: TokenHoldersTable;
+  rotation_terms: RotationTermsTable;
+  token_counts: TokenCountsTable;
   audit: AuditTable;
   liveness: LivenessTable;
   hub_keys: HubKeysTable;

@@ -1,0 +1,160 @@
+/**
+ * The shared tokens that verify at this moment, held in memory as the generations of the master are: read from the store and
+ * from nowhere else, and what the hub's clock ends is asked of it at every verification.
+ */
+import { decodeUtf8 } from '@rollcall/core/bytes';
+import { isRollcallError, RollcallError } from '@rollcall/core/errors';
+import type { SecretBytes } from '@rollcall/core/keys';
+import { limits } from '@rollcall/core/limits';
+import { oldTokenVerifies, type Rotation, replicaAccepts } from '@rollcall/core/rotation';
+import { createTokenVerifier, type TokenVerifier } from '@rollcall/core/verify';
+import type { HubClock } from './hub-clock.ts';
+import type { Vault } from './kek/vault.ts';
+import { createSharedRun } from './shared-run.ts';
+import { findRunning } from './store/rotations.ts';
+import type { Db } from './store/schema.ts';
+import { listTokens, listTokenVersions, type TokenRecord, type TokenVersionRecord } from './store/tokens.ts';
+import { EVERY_HOST, readTrustVersion } from './store/trust-changes.ts';
+
+export interface PresentedToken {
+  readonly secret: string;
+  readonly version: number;
+}
+
+export interface LiveTokens {
+  reload(): Promise<void>;
+  /** Before a refusal: reads them again where they changed since, or could not be read. */
+  catchUp(): Promise<void>;
+  /** Throws `unauthenticated`, or `unavailable` when they could not be read for 30 s (I8). */
+  verify(presented: string): PresentedToken;
+  /** The versions of it that are taken at this moment. */
+  accepts(secret: string): readonly number[];
+  /** The value that is taken as this version, or `store_unreadable`. */
+  read(secret: string, version: number): SecretBytes<'token'>;
+  readonly isReadable: boolean;
+}
+
+interface HeldToken {
+  readonly token: TokenRecord;
+  readonly versions: readonly TokenVersionRecord[];
+  readonly rotation: Rotation | undefined;
+}
+
+export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }): LiveTokens {
+  const { db, vault, clock } = deps;
+  let held: readonly HeldToken[] = [];
+  let heldVersion = 0;
+  /** Monotonic, since when they cannot be read; `null` while they can. */
+  let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
+  let prepared: { readonly slots: readonly Slot[]; readonly untilMs: number } | undefined;
+
+  const reload = async () => {
+    try {
+      const version = await readTrustVersion(db, EVERY_HOST);
+      held = await readTokens(db, vault);
+      heldVersion = version;
+      prepared = undefined;
+      unreadableSince = null;
+    } catch (error) {
+      unreadableSince ??= clock.monotonic();
+      throw error;
+    }
+  };
+
+  const slotsNow = (): readonly Slot[] => {
+    if (unreadableSince !== null && clock.monotonic() - unreadableSince >= limits.cachedYesMs) {
+      throw new RollcallError('unavailable', { because: 'tokens_unreadable' });
+    }
+    const now = clock.now();
+    if (prepared === undefined || now >= prepared.untilMs) prepared = prepare(held, now);
+    return prepared.slots;
+  };
+
+  return {
+    reload,
+
+    catchUp: createSharedRun(async () => {
+      if ((await readTrustVersion(db, EVERY_HOST)) !== heldVersion || unreadableSince !== null) await reload();
+    }),
+
+    verify(presented) {
+      let found: PresentedToken | undefined;
+      // Every one is asked: time tells neither which secret was meant nor that one was.
+      for (const { secret, verifier } of slotsNow()) {
+        const version = tryVerify(verifier, presented);
+        if (version !== undefined) found = { secret, version };
+      }
+      if (found === undefined) throw new RollcallError('unauthenticated');
+      return found;
+    },
+
+    accepts: (secret) => slotsNow().find((slot) => slot.secret === secret)?.versions ?? [],
+
+    read(secret, version) {
+      const versions = held.find(({ token }) => token.name === secret)?.versions;
+      const value = versions?.find((candidate) => candidate.version === version)?.value;
+      if (value === undefined) {
+        throw new RollcallError('store_unreadable', { table: 'token_versions', row: `${secret}/${version}` });
+      }
+      return value;
+    },
+
+    get isReadable() {
+      return unreadableSince === null;
+    },
+  };
+}
+
+async function readTokens(db: Db, vault: Vault): Promise<HeldToken[]> {
+  const tokens: HeldToken[] = [];
+  for (const token of await listTokens(db, vault)) {
+    const versions = await listTokenVersions(db, vault, token.name);
+    tokens.push({ token, versions, rotation: await findRunning(db, vault, token.name) });
+  }
+  return tokens;
+}
+
+interface Slot {
+  readonly secret: string;
+  readonly versions: readonly number[];
+  readonly verifier: TokenVerifier;
+}
+
+/** Good until the next time at which an old version is refused, whoever presents it. */
+function prepare(
+  held: readonly HeldToken[],
+  nowMs: number,
+): { readonly slots: readonly Slot[]; readonly untilMs: number } {
+  const ends = held.flatMap(({ rotation }) => {
+    const end = rotation?.terms?.narrowByMs ?? null;
+    return end !== null && end > nowMs ? [end] : [];
+  });
+  return { slots: held.map((token) => toSlot(token, nowMs)), untilMs: Math.min(...ends) };
+}
+
+function toSlot({ token, versions, rotation }: HeldToken, nowMs: number): Slot {
+  const accepted =
+    rotation === undefined ? [token.currentVersion] : replicaAccepts(rotation, oldTokenVerifies(rotation, nowMs));
+  const [current, next] = accepted.map((version) => ({ version, value: textOf(token.name, versions, version) }));
+  if (current === undefined) throw new TypeError(`no version of ${token.name} is taken`);
+  const set = { current, ...(next === undefined ? {} : { next }), weak: token.weak };
+  return { secret: token.name, versions: accepted, verifier: createTokenVerifier(set) };
+}
+
+function textOf(secret: string, versions: readonly TokenVersionRecord[], version: number): string {
+  const value = versions.find((candidate) => candidate.version === version)?.value;
+  const text = value === undefined ? undefined : decodeUtf8(value.reveal());
+  if (text === undefined) {
+    throw new RollcallError('store_unreadable', { table: 'token_versions', row: `${secret}/${version}` });
+  }
+  return text;
+}
+
+function tryVerify(verifier: TokenVerifier, presented: string): number | undefined {
+  try {
+    return verifier.verify(presented).version;
+  } catch (error) {
+    if (isRollcallError(error, 'unauthenticated')) return undefined;
+    throw error;
+  }
+}
