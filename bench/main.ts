@@ -8,10 +8,12 @@ import { benchHeartbeat } from './heartbeat.ts';
 import type { BenchResult } from './measure.ts';
 import { benchSeal } from './seal.ts';
 import { benchTiming } from './timing.ts';
+import { benchToken } from './token.ts';
+import { benchTokenTiming } from './token-timing.ts';
 
 const benches: readonly (() => Promise<BenchResult[]>)[] = process.argv.includes('--timing')
-  ? [() => benchTiming()]
-  : [benchSeal, benchBearer, benchHeartbeat];
+  ? [() => benchTiming(), benchTokenTiming]
+  : [benchSeal, benchBearer, benchToken, benchHeartbeat];
 
 const results: BenchResult[] = [];
 for (const bench of benches) results.push(...(await bench()));

@@ -3,6 +3,7 @@
  * measures one of them: the second door of this package. What it offers is what ships; nothing here is made for a test.
  */
 export { default as SqliteDatabase } from 'better-sqlite3';
+export { fastify } from 'fastify';
 export {
   type CompiledQuery,
   type DatabaseConnection,

@@ -37,9 +37,9 @@ export function createTokenVerifier(set: TokenSet): TokenVerifier {
     const entry = set[role];
     return entry === undefined
       ? []
-      : [{ role, version: entry.version, digest: digestOf(parseValue(entry.value, set)) }];
+      : [{ verified: Object.freeze({ version: entry.version, role }), digest: digestOf(parseValue(entry.value, set)) }];
   });
-  if (slots[0]?.role !== 'current') throw new TypeError('token verifier: there is no current version');
+  if (slots[0]?.verified.role !== 'current') throw new TypeError('token verifier: there is no current version');
   assertDifferent(slots);
   const counts: Record<TokenRole, number> = { current: 0, next: 0, retiring: 0 };
   const digest = Buffer.alloc(SHA256_BYTES);
@@ -53,8 +53,8 @@ export function createTokenVerifier(set: TokenSet): TokenVerifier {
       }
       const slot = slots[found];
       if (slot === undefined) throw new RollcallError('unauthenticated');
-      counts[slot.role] += 1;
-      return { version: slot.version, role: slot.role };
+      counts[slot.verified.role] += 1;
+      return slot.verified;
     },
     hits: () => ({ ...counts }),
   };
@@ -72,15 +72,14 @@ function parseValue(value: unknown, { weak = false }: TokenSet): string {
 }
 
 interface Slot {
-  readonly role: TokenRole;
-  readonly version: number;
+  readonly verified: { readonly version: number; readonly role: TokenRole };
   readonly digest: Buffer;
 }
 
 function assertDifferent(slots: readonly Slot[]): void {
   const [first, second] = slots;
   if (first === undefined || second === undefined) return;
-  if (first.version === second.version) throw new TypeError('token verifier: one version twice');
+  if (first.verified.version === second.verified.version) throw new TypeError('token verifier: one version twice');
   // A rotation to the same value would look finished, and would have changed nothing.
   if (first.digest.equals(second.digest)) throw new TypeError('token verifier: two versions have one value');
 }
