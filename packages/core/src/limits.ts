@@ -68,6 +68,11 @@ export const limits = {
   /** How long the canary of a rotation of the master goes alone, from the beginning of `rolling`. */
   canaryMs: 60_000,
   jobSilentMs: 60_000,
+  jobRetryFirstMs: 500,
+  jobRetryMaxMs: 5_000,
+  /** The first failures of a job in a row are logged each, and then one of so many. */
+  jobFailuresLogged: 4,
+  jobFailuresPerLog: 12,
   /** A running hub whose wall clock jumps further than this beyond elapsed time opens no window. */
   clockJumpMs: 300_000, // 5 min
 

@@ -9,4 +9,5 @@ export {
   noteInstance,
   type Speaker,
 } from './instance.ts';
+export { type JobRetry, retryJob } from './job-retry.ts';
 export { backoffMs, firstBeatMs, nextBeatMs } from './pacing.ts';

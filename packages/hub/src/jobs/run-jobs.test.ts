@@ -85,6 +85,41 @@ describe('the jobs of a hub', () => {
     expect(jobs.areAlive()).toBe(true);
   });
 
+  it('fail ever more seldom, whoever nudges them, say so now and then, and are at their pace again after one success', async () => {
+    start();
+    await pass(0);
+    const lines = (text: string) => hub.logged.filter((line) => line.includes(text) && line.includes('"rotation"'));
+    const state = () => jobs.states().find(({ name }) => name === 'rotation');
+    expect(state()).toMatchObject({ failuresInARow: 0, failures: 0 });
+    await rotate(3_600_000);
+    hub.tamper(`update rotations set phase = 'rolling'`);
+    let waitedMs = 0;
+    for (; waitedMs < 300_000; waitedMs += 100) {
+      jobs.nudge();
+      await pass(100);
+    }
+    const failures = state()?.failures ?? 0;
+    // Half a second, one, two, four, and five ever after.
+    expect(failures).toBeGreaterThan(50);
+    expect(failures).toBeLessThan(4 + waitedMs / limits.jobRetryMaxMs + 2);
+    expect(state()?.failuresInARow).toBe(failures);
+    expect(lines('a job failed').length).toBe(
+      limits.jobFailuresLogged + Math.floor(failures / limits.jobFailuresPerLog),
+    );
+    expect(lines('a job failed')[0]).toContain('store_unreadable');
+
+    hub.tamper(`update rotations set phase = 'widening'`);
+    await pass(limits.jobRetryMaxMs);
+    expect(state()).toMatchObject({ failuresInARow: 0, failures });
+    expect(lines('a job works again')).toHaveLength(1);
+    expect(await phase()).toBe('rolling');
+    hub.tamper(`update rotations set phase = 'done'`);
+    await pass(limits.rotationStepMs);
+    await pass(limits.jobRetryFirstMs);
+    expect(state()).toMatchObject({ failuresInARow: 2, failures: failures + 2 });
+    expect(state()?.durations.read().count).toBeGreaterThan(failures);
+  });
+
   it('end at once, whatever they wait for, and flush a last time', async () => {
     start();
     await pass(0);

@@ -1,6 +1,8 @@
 /** What the hub does by itself, at its own pace: rotation steps, the flush of liveness, the floor of the clock. */
 import { limits } from '@rollcall/core/limits';
+import { retryJob } from '@rollcall/core/liveness';
 import type { Clock } from '@rollcall/core/ports';
+import { createHistogram, durationBounds, type Histogram } from '../histogram.ts';
 import type { Hub } from '../hub.ts';
 import { stepRotation } from '../operations/rotation/step.ts';
 import { flushDirtyLiveness } from './flush-liveness.ts';
@@ -10,9 +12,23 @@ export interface Jobs {
   nudge(): void;
   /** Whether every job ended a round lately. */
   areAlive(): boolean;
+  /** For metrics, one for each job. */
+  states(): readonly JobState[];
   /** Ends the jobs after their current round, and flushes a last time. */
   stop(): Promise<void>;
 }
+
+export interface JobState {
+  readonly name: JobName;
+  /** 0: its last round succeeded. */
+  readonly failuresInARow: number;
+  readonly failures: number;
+  /** Of rounds that ended, however they ended; in seconds. */
+  readonly durations: Histogram;
+}
+
+export const jobNames = ['liveness', 'generations', 'rotation'] as const;
+export type JobName = (typeof jobNames)[number];
 
 export function runJobs(hub: Hub, clock: Clock): Jobs {
   const liveness = loop(hub, clock, 'liveness', async () => {
@@ -35,6 +51,7 @@ export function runJobs(hub: Hub, clock: Clock): Jobs {
   return {
     nudge: () => rotation.wake(),
     areAlive: () => loops.every((job) => clock.monotonic() - job.lastRoundAt() < limits.jobSilentMs),
+    states: () => loops.map((job) => job.state()),
     stop: async () => {
       await Promise.all(loops.map((job) => job.stop()));
       await flushDirtyLiveness(hub);
@@ -46,40 +63,57 @@ interface Loop {
   /** The next round is soon; one that is on its way is followed by another, since it may have looked before. */
   wake(): void;
   lastRoundAt(): number;
+  state(): JobState;
   /** Ends after the round that is on its way. */
   stop(): Promise<void>;
 }
 
-/** `round` returns how long to wait. One that fails is logged, and tried again at the usual pace. */
-function loop(hub: Hub, clock: Clock, name: string, round: () => Promise<number>): Loop {
+/** `round` returns how long to wait. One that fails is logged, and tried again after a pause that grows. */
+function loop(hub: Hub, clock: Clock, name: JobName, round: () => Promise<number>): Loop {
+  const durations = createHistogram(durationBounds);
   let lastRoundAt = clock.monotonic();
+  let failuresInARow = 0;
+  let failures = 0;
   let isStopped = false;
   let nap = new AbortController();
+
+  const attempt = async (): Promise<number> => {
+    const startedAt = clock.monotonic();
+    try {
+      const waitMs = await round();
+      lastRoundAt = clock.monotonic();
+      if (failuresInARow > 0) hub.log.info('a job works again', { job: name, failures: failuresInARow });
+      failuresInARow = 0;
+      return waitMs;
+    } catch (error) {
+      failures += 1;
+      failuresInARow += 1;
+      const { waitMs, isLogged } = retryJob(failuresInARow);
+      const code = (error as { code?: string }).code ?? 'internal';
+      if (isLogged) hub.log.error('a job failed', { job: name, code, failures: failuresInARow, retryInMs: waitMs });
+      return waitMs;
+    } finally {
+      durations.observe((clock.monotonic() - startedAt) / 1_000);
+    }
+  };
   const run = async () => {
     while (!isStopped) {
       nap = new AbortController();
-      const waitMs = await attempt(hub, name, round);
-      if (waitMs !== null) lastRoundAt = clock.monotonic();
-      await clock.sleep(waitMs ?? limits.rotationStepMs, nap.signal);
+      await clock.sleep(await attempt(), nap.signal);
     }
   };
   const ended = run();
   return {
-    wake: () => nap.abort(),
+    // Whoever is told of something new by every beat must not make a job that fails run at every beat.
+    wake: () => {
+      if (failuresInARow === 0) nap.abort();
+    },
     lastRoundAt: () => lastRoundAt,
+    state: () => ({ name, failuresInARow, failures, durations }),
     stop: () => {
       isStopped = true;
       nap.abort();
       return ended;
     },
   };
-}
-
-async function attempt(hub: Hub, name: string, round: () => Promise<number>): Promise<number | null> {
-  try {
-    return await round();
-  } catch (error) {
-    hub.log.error('a job failed', { job: name, code: (error as { code?: string }).code ?? 'internal' });
-    return null;
-  }
 }
