@@ -23,6 +23,7 @@ import {
   restoreWrapKey,
   type WrapKeyPair,
 } from '@rollcall/core/seal';
+import { encodeListenerKeys, type ListenerKeys, parseListenerKeys } from './listener-keys.ts';
 
 export interface DurableState {
   readonly host: string;
@@ -46,6 +47,8 @@ export interface DurableState {
   /** SHA-256 in hex of each enrolment token that was redeemed, oldest first. */
   readonly redeemed: readonly string[];
   readonly enrolment?: PendingEnrolment;
+  /** Of a host that listens, or did. */
+  readonly listener?: ListenerKeys;
 }
 
 /** When the last accepted statement of a kind was made. Only later ones are taken. */
@@ -62,6 +65,8 @@ export interface PendingEnrolment {
   readonly spki: readonly Uint8Array[];
   readonly instance: Uint8Array;
   readonly proof: Uint8Array;
+  /** The request for a listener's certificate that the proof binds, if it does. Its key is `listener.asked`. */
+  readonly csr?: Uint8Array;
 }
 
 /** Throws what `parseDurableState` would: a state that could not be read again must not take the place of one that can. */
@@ -83,6 +88,7 @@ export function encodeDurableState(state: DurableState): JsonObject {
     statements: [...state.statements].map(([kind, { epoch, timeMs }]) => ({ kind, epoch, timeMs })),
     redeemed: state.redeemed,
     ...(state.enrolment === undefined ? {} : { enrolment: encodeEnrolment(state.enrolment) }),
+    ...(state.listener === undefined ? {} : { listener: encodeListenerKeys(state.listener) }),
   };
   parseDurableState(encoded);
   return encoded;
@@ -93,6 +99,7 @@ export function parseDurableState(value: JsonValue): DurableState {
   const state = readObject(value, 'state');
   const life = readMember(state, 'life');
   const enrolment = readMember(state, 'enrolment');
+  const listener = readMember(state, 'listener');
   return {
     host: parseHostId(readMember(state, 'host')),
     hubRoot: readBytes(readMember(state, 'hubRoot'), 'hubRoot', KEY_BYTES),
@@ -111,6 +118,7 @@ export function parseDurableState(value: JsonValue): DurableState {
       readHexDigest(item, 'redeemed'),
     ),
     ...(enrolment === undefined ? {} : { enrolment: parseEnrolment(enrolment) }),
+    ...(listener === undefined ? {} : { listener: parseListenerKeys(listener) }),
   };
 }
 
@@ -119,24 +127,29 @@ const INSTANCE_BYTES = 16;
 const TRUST_DOMAIN_CHARACTERS = 255;
 const HEX_DIGEST = /^[0-9a-f]{64}$/;
 
-function encodeEnrolment({ token, hubs, spki, instance, proof }: PendingEnrolment): JsonObject {
+function encodeEnrolment({ token, hubs, spki, instance, proof, csr }: PendingEnrolment): JsonObject {
   return {
     token,
     hubs,
     spki: spki.map(encodeBase64url),
     instance: encodeBase64url(instance),
     proof: encodeBase64url(proof),
+    ...(csr === undefined ? {} : { csr: encodeBase64url(csr) }),
   };
 }
 
 function parseEnrolment(value: JsonValue): PendingEnrolment {
   const enrolment = readObject(value, 'enrolment');
+  const csr = readMember(enrolment, 'csr');
   return {
     token: readHexDigest(readMember(enrolment, 'token'), 'enrolment.token'),
     hubs: readHubs(readMember(enrolment, 'hubs'), 'enrolment.hubs'),
     spki: readDigests(readMember(enrolment, 'spki'), 'enrolment.spki'),
     instance: readBytes(readMember(enrolment, 'instance'), 'enrolment.instance', INSTANCE_BYTES),
     proof: readBytes(readMember(enrolment, 'proof'), 'enrolment.proof', KEY_BYTES),
+    ...(csr === undefined
+      ? {}
+      : { csr: readBytes(csr, 'enrolment.csr', { maxBytes: limits.certificateRequestMaxBytes }) }),
   };
 }
 
