@@ -11,3 +11,13 @@ export function refusalOf(act: () => unknown): string {
   }
   return 'accepted';
 }
+
+/** Which part the refusal of `act` says was at fault; `undefined` when it names none, or nothing was refused. */
+export function faultOf(act: () => unknown): unknown {
+  try {
+    act();
+  } catch (error) {
+    return error instanceof RollcallError ? error.details['what'] : undefined;
+  }
+  return undefined;
+}

@@ -60,7 +60,23 @@ describe('deriveHostKeys', () => {
   });
 });
 
+test('the shortest master is enough', () => {
+  expect(deriveHostKey(new Uint8Array(32), 'heartbeat', 'a', 1)).toHaveLength(32);
+  expect(refusalOf(() => deriveHostKey(new Uint8Array(31), 'heartbeat', 'a', 1))).toBe('TypeError');
+});
+
 test.each<[string, () => unknown, string]>([
+  ['a short master in the second scheme', () => deriveHostKeyHmacSha256(new Uint8Array(31), 'info', 'a'), 'TypeError'],
+  [
+    'a short master of a generation',
+    () => deriveHostKeys({ version: 1, master: new Uint8Array(31) }, 'a', 1, []),
+    'TypeError',
+  ],
+  [
+    'an empty info of a generation',
+    () => deriveHostKeys({ version: 1, master, scheme: { name: 'hmac-sha256', info: { heartbeat: '' } } }, 'a', 1, []),
+    'TypeError',
+  ],
   ['a short master', () => deriveHostKey(new Uint8Array(31), 'heartbeat', 'a', 1), 'TypeError'],
   ['an empty master', () => deriveSsoSeed(new Uint8Array()), 'TypeError'],
   ['no host', () => deriveHostKey(master, 'heartbeat', '', 1), 'malformed_host_id'],
@@ -71,6 +87,7 @@ test.each<[string, () => unknown, string]>([
   ['half a life', () => deriveHostKey(master, 'heartbeat', 'a', 1.5), 'TypeError'],
   ['no info', () => deriveHostKeyHmacSha256(master, '', 'a'), 'TypeError'],
   ['an info with a separator', () => deriveHostKeyHmacSha256(master, 'a\0b', 'a'), 'TypeError'],
+  ['half a version', () => deriveHostKeys({ version: 1.5, master }, 'a', 1), 'TypeError'],
   ['version 0', () => deriveHostKeys({ version: 0, master }, 'a', 1), 'TypeError'],
   [
     'one info for two purposes',

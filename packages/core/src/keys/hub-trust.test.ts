@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { utf8 } from '../bytes.ts';
-import { refusalOf } from '../refusal.fixture.ts';
+import { limits } from '../limits.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { ed25519PublicKey } from './ed25519.ts';
 import {
   type EnrolmentToken,
@@ -43,6 +44,12 @@ test('a hub-root file round-trips, as text and as bytes', () => {
   expect(parseHubRootFile(utf8(encodeHubRootFile(file)))).toEqual(file);
 });
 
+test('a hub-root file is text that a person can read, with its format first', () => {
+  const lines = encodeHubRootFile(file).split('\n');
+  expect(lines.slice(0, 3)).toEqual(['{', '  "v": 1,', '  "trustDomain": "fleet.example",']);
+  expect(lines.slice(-2)).toEqual(['}', '']);
+});
+
 test('unknown fields are ignored, and a file is no token', () => {
   expect(parseEnrolmentToken(reencode({ later: { x: 1 } })).host).toBe('agent-7');
   expect(refusalOf(() => parseEnrolmentToken(encodeToken('rce', utf8(encodeHubRootFile(file)))))).toBe(
@@ -65,7 +72,17 @@ const spoiled: readonly [string, Record<string, unknown>][] = [
   ['no address', { hubs: [] }],
   ['a plaintext address', { hubs: ['http://hub.example'] }],
   ['an address with a password', { hubs: ['https://u:p@hub.example'] }],
+  ['an address with a user', { hubs: ['https://u@hub.example'] }],
+  ['an address with a password alone', { hubs: ['https://:p@hub.example'] }],
   ['an address with a query', { hubs: ['https://hub.example/?x'] }],
+  ['an address with a fragment', { hubs: ['https://hub.example/#x'] }],
+  ['an address with white space around it', { hubs: [' https://hub.example\n'] }],
+  ['an address of a name alone', { hubs: ['https:'] }],
+  ['an address that is too long', { hubs: [`https://hub.example/${'x'.repeat(limits.hubAddressCharacters)}`] }],
+  ['too many addresses', { hubs: Array.from({ length: limits.hubAddresses + 1 }, () => 'https://hub.example') }],
+  ['a trust domain that is too long', { trustDomain: 'a'.repeat(256) }],
+  ['a trust domain with a separator before it', { trustDomain: '/a' }],
+  ['a trust domain with a separator behind it', { trustDomain: 'a/' }],
   ['an address that is none', { hubs: ['hub.example'] }],
   ['a number as an address', { hubs: [1] }],
 ];
@@ -85,6 +102,35 @@ describe('spoiled', () => {
     ['a day that does not exist', { expiresAt: '2026-02-30T00:00:00Z' }],
   ])('with %s a token is refused', (_, change) => {
     expect(refusalOf(() => parseEnrolmentToken(reencode(change)))).toBe('malformed_token');
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['v', { v: 2 }],
+    ['v', { v: '1' }],
+    ['trustDomain', { trustDomain: 7 }],
+    ['trustDomain', { trustDomain: '' }],
+    ['root', { root: 'AAAA' }],
+    ['spki', { spki: 'AAAA' }],
+    ['spki', { spki: [] }],
+    ['spki', { spki: ['AAAA'] }],
+    ['hubs', { hubs: [1] }],
+    ['hubs', { hubs: ['hub.example'] }],
+    ['secret', { secret: 'AAAA' }],
+    ['expiresAt', { expiresAt: 1 }],
+  ])('says that %s is at fault', (what, change) => {
+    expect(faultOf(() => parseEnrolmentToken(reencode(change)))).toBe(what);
+  });
+
+  test('says that the whole is at fault where it is no object', () => {
+    expect(faultOf(() => parseEnrolmentToken(encodeToken('rce', utf8('[]'))))).toBe('token');
+    expect(faultOf(() => parseHubRootFile('[]'))).toBe('file');
+  });
+
+  test('but not what just fits', () => {
+    const longest = `https://hub.example/${'x'.repeat(limits.hubAddressCharacters - 'https://hub.example/'.length)}`;
+    const hubs = Array.from({ length: limits.hubAddresses }, () => longest);
+    const trustDomain = 'a'.repeat(255);
+    expect(parseHubRootFile(encodeHubRootFile({ ...file, hubs, trustDomain }))).toEqual({ ...file, hubs, trustDomain });
   });
 
   test('cut short or extended anywhere, a token is refused', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusalOf } from '../refusal.fixture.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { isHostId, parseHostId, parsePurpose, parseSecretName } from './names.ts';
 
 describe('host ids', () => {
@@ -42,11 +42,12 @@ describe('names of secrets and purposes', () => {
     expect(parsePurpose(text)).toBe(text);
   });
 
-  test.each<unknown>(['', 'A', 'a_b', 'a.b', 'a b', 'a\0', 'a\n', 'a'.repeat(65), undefined, 1])(
+  test.each<unknown>(['', 'A', 'a_b', 'a.b', 'a b', 'a\0', 'a\n', '\na', 'a'.repeat(65), undefined, 1, ['a']])(
     '%j is none',
     (text) => {
       expect(refusalOf(() => parseSecretName(text))).toBe('malformed_secret_name');
       expect(refusalOf(() => parsePurpose(text))).toBe('malformed_secret_name');
+      expect(faultOf(() => parsePurpose(text))).toBe('purpose');
     },
   );
 });

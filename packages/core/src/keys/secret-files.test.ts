@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { refusalOf } from '../refusal.fixture.ts';
+import { limits } from '../limits.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { parseMasterFile, parseTokenFile } from './secret-files.ts';
 
 const text = 'bWFzdGVyIG1hc3RlciBtYXN0ZXIgbWFzdGVyIQ==';
@@ -27,14 +28,32 @@ describe('a master file', () => {
     ['a byte-order mark', Buffer.concat([mark, bytes]), 'byte_order_mark'],
   ])('with %s is refused', (_, source, code) => {
     expect(refusalOf(() => parseMasterFile(source))).toBe(code);
+    expect(faultOf(() => parseMasterFile(source))).toBe(code === 'malformed_file' ? 'length' : undefined);
   });
 
-  test('of 32 bytes is long enough', () => {
+  test('of 32 to 4,096 bytes is taken', () => {
     expect(parseMasterFile(new Uint8Array(32).fill(65))).toHaveLength(32);
+    expect(parseMasterFile(new Uint8Array(4_096).fill(65))).toHaveLength(4_096);
+  });
+
+  test('ends with what only looks like white space, or begins as a byte-order mark does', () => {
+    for (const last of [0x00, 0x08, 0x0e, 0x1f, 0x21, 0x85, 0xa0]) {
+      const whole = new Uint8Array([...bytes, last]);
+      expect(parseMasterFile(whole).reveal()).toEqual(whole);
+    }
+    for (const first of [[0xef], [0xef, 0xbb], [0xef, 0xbb, 0xbe], [0xee, 0xbb, 0xbf], [0xef, 0xba, 0xbf]]) {
+      const whole = new Uint8Array([...first, ...bytes]);
+      expect(parseMasterFile(whole).reveal()).toEqual(whole);
+    }
   });
 });
 
 describe('a token file', () => {
+  test('may hold the longest token', () => {
+    const longest = 'a'.repeat(limits.tokenTextMaxCharacters);
+    expect(parseTokenFile(Buffer.from(`${longest}\n`))).toBe(longest);
+  });
+
   test.each(['rch_abc', 'rch_abc\n', 'rch_abc\r\n', '  rch_abc \n\n'])('%j holds one token', (source) => {
     expect(parseTokenFile(Buffer.from(source))).toBe('rch_abc');
   });
@@ -45,6 +64,7 @@ describe('a token file', () => {
     ['a control character', Buffer.from('rch_\x07a'), 'malformed_file'],
     ['bytes above ASCII', Buffer.from('rch_ä'), 'malformed_file'],
     ['a byte-order mark', Buffer.concat([mark, Buffer.from('rch_abc')]), 'byte_order_mark'],
+    ['more characters than a token has', Buffer.from('a'.repeat(limits.tokenTextMaxCharacters + 1)), 'malformed_file'],
     ['UTF-16', Buffer.from('rch_abc', 'utf16le'), 'malformed_file'],
   ])('with %s is refused', (_, source, code) => {
     expect(refusalOf(() => parseTokenFile(source))).toBe(code);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { RollcallError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { refusalOf } from '../refusal.fixture.ts';
 import { encodeToken, parseToken, type TokenPrefix, tokenPrefixes } from './token.ts';
@@ -54,6 +55,26 @@ describe('tokens', () => {
   test('with a checksum of nothing, and nothing before it, are refused', () => {
     const checksum = createHash('sha256').update('rch_').digest().subarray(0, 4);
     expect(refusalOf(() => parseToken('rch', `rch_${checksum.toString('base64url')}`))).toBe('malformed_token');
+  });
+
+  test('are refused by the name of what was expected', () => {
+    const expected = (prefix: TokenPrefix) => {
+      try {
+        return parseToken(prefix, 'x');
+      } catch (error) {
+        return (error as RollcallError).details;
+      }
+    };
+    expect(prefixes.map(expected)).toEqual(prefixes.map((prefix) => ({ expected: tokenPrefixes[prefix] })));
+    expect(new Set(Object.values(tokenPrefixes)).size).toBe(prefixes.length);
+    expect(tokenPrefixes.rce).toBe('enrolment token');
+  });
+
+  test('of the longest text are made and read', () => {
+    const longest = new Uint8Array(Math.floor(((limits.tokenTextMaxCharacters - 'rch_'.length) * 3) / 4) - 4);
+    const text = encodeToken('rch', longest);
+    expect(text.length).toBe(limits.tokenTextMaxCharacters);
+    expect(parseToken('rch', text)).toEqual(longest);
   });
 
   test('are not made of nothing, nor of more than can be read', () => {

@@ -4,7 +4,7 @@ import { encodeBase64url, utf8 } from '../bytes.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { ed25519PublicKey } from '../keys/ed25519.ts';
 import { SecretBytes } from '../keys/secret-bytes.ts';
-import { refusalOf } from '../refusal.fixture.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { type Assignment, encodeAssignment, parseAssignment } from './assignment.ts';
 
 const key = (fill: number) => new SecretBytes('host-key', new Uint8Array(32).fill(fill));
@@ -129,6 +129,40 @@ describe('refuses', () => {
     ['an empty token', { ...encodeAssignment(token), accept: [{ version: 4, value: '' }] }, 'malformed_json'],
   ])('%s', (_, json, code) => {
     expect(refusalOf(() => parseAssignment(json))).toBe(code);
+  });
+
+  const only = (change: JsonObject) => ({ ...good, accept: [{ version: 4, value: { ...value, ...change } }] });
+  test.each<[string, JsonValue]>([
+    ['assignment', []],
+    ['accept', { ...good, accept: {} }],
+    ['accept', { ...good, accept: ['x'] }],
+    ['accept', { ...good, accept: [first, first] }],
+    ['version', { ...good, accept: [{ ...first, version: 0 }] }],
+    ['present', { ...good, present: '4' }],
+    ['present', { ...good, present: 6 }],
+    ['epoch', { ...good, epoch: 0 }],
+    ['step', { ...good, step: 0 }],
+    ['issuedAt', { ...good, issuedAt: 7 }],
+    ['value', { ...good, accept: [{ version: 4, value: 'token' }] }],
+    ['value', { ...encodeAssignment(token), accept: [{ version: 4, value: 7 }] }],
+    ['value', { ...encodeAssignment(token), accept: [{ version: 4, value: '' }] }],
+    ['life', only({ life: 0 })],
+    ['keys', only({ keys: [] })],
+    ['keys', only({ keys: {} })],
+    ['keys', only({ keys: { heartbeat: 'AAAA' } })],
+    ['purpose', only({ keys: { 'a b': encodeBase64url(sso) } })],
+    ['sso', only({ sso: {} })],
+    ['sso', only({ sso: ['AAAA'] })],
+    ['master', only({ master: 7 })],
+    ['master', only({ master: encodeBase64url(new Uint8Array(31)) })],
+  ])('and says that %s is at fault: %#', (what, json) => {
+    expect(faultOf(() => parseAssignment(json))).toBe(what);
+  });
+
+  test('not what just fits', () => {
+    const keys = Object.fromEntries(Array.from({ length: 32 }, (_, n) => [`p${n}`, encodeBase64url(sso)]));
+    const shortest = encodeBase64url(new Uint8Array(32));
+    expect(refusalOf(() => parseAssignment(only({ keys, master: shortest })))).toBe('accepted');
   });
 
   test('to issue or store what could not be read again', () => {

@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { encodeBase64url, encodeHex } from '../bytes.ts';
 import type { JsonValue } from '../json.ts';
-import { refusalOf } from '../refusal.fixture.ts';
+import { limits } from '../limits.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
 import { answerChallenge, type ChallengeSubject, sealChallenge, verifyAnswer } from './challenge.ts';
 import { createHubKey, createHubRoot } from './hub-key.ts';
@@ -76,6 +77,17 @@ describe.each(subjects)('a challenge for $purpose', (subject) => {
     expect(verdict(challenge)).toBe('accepted');
   });
 
+  test.each<[string, JsonValue]>([
+    ['id', { ...challenge, id: '' }],
+    ['purpose', { ...challenge, purpose: '' }],
+    ['purpose', { ...challenge, purpose: 'other' }],
+    ['enc', { ...challenge, enc: encodeBase64url(random(31)) }],
+    ['ct', { ...challenge, ct: encodeBase64url(random(47)) }],
+    ['challenge', null],
+  ])('says that its %s is at fault', (what, json) => {
+    expect(faultOf(() => answerChallenge(json, own))).toBe(what);
+  });
+
   test('relabelled for another purpose it opens for neither', () => {
     for (const other of subjects) {
       if (other === subject) continue;
@@ -107,6 +119,13 @@ test('callers are stopped', () => {
   const input = { host, purpose: 'recovery', recipient: pinned.public, id, nonce, random } as const;
   expect(() => sealChallenge({ ...input, nonce: random(31) })).toThrow(TypeError);
   expect(() => sealChallenge({ ...input, id: new Uint8Array() })).toThrow(TypeError);
+  expect(() => sealChallenge({ ...input, id: random(limits.challengeIdMaxBytes + 1) })).toThrow(TypeError);
+  const longest = sealChallenge({ ...input, id: random(limits.challengeIdMaxBytes) });
+  const subject = { purpose: 'recovery', instance: new Uint8Array(16) } as const;
+  expect(answerChallenge(longest, { host, wrapKeys: [pinned], subject }).id).toHaveLength(limits.challengeIdMaxBytes);
+  const answer = new Uint8Array(32);
+  expect(() => verifyAnswer(answer, { host, nonce: random(31), subject })).toThrow(TypeError);
+  expect(() => verifyAnswer(answer, { host, nonce, subject: { ...subject, instance: random(15) } })).toThrow(TypeError);
   // @ts-expect-error a hub key is not sealed to
   expect(() => sealChallenge({ ...input, recipient: createHubKey(random, createHubRoot(random), 1) })).toThrow(
     TypeError,

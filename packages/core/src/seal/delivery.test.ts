@@ -3,7 +3,7 @@ import { decodeBase64url, encodeBase64url, utf8 } from '../bytes.ts';
 import { canonicalJson, type JsonValue } from '../json.ts';
 import { SecretBytes } from '../keys/secret-bytes.ts';
 import { limits } from '../limits.ts';
-import { refusalOf } from '../refusal.fixture.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
 import { type Assignment, encodeAssignment } from './assignment.ts';
 import { DELIVERY_INFO, deliveryAad, type Envelope, signedDelivery } from './envelope.ts';
@@ -286,6 +286,35 @@ describe('every field', () => {
         held,
       ),
     ).toBe('delivery_malformed');
+  });
+
+  test.each<[JsonValue, string]>([
+    ['envelope', 'envelope'],
+    [{ ...good, v: 2 }, 'v'],
+    [{ ...good, v: '1' }, 'v'],
+    [{ ...good, host: '' }, 'malformed_host_id'],
+    [{ ...good, secret: '' }, 'malformed_secret_name'],
+    [{ ...good, epoch: 0 }, 'epoch'],
+    [{ ...good, step: 0 }, 'step'],
+    [{ ...good, present: 0 }, 'present'],
+    [{ ...good, recipient: 7 }, 'recipient'],
+    [{ ...good, recipient: good.recipient.slice(2) }, 'fingerprint'],
+    [{ ...good, recipient: good.recipient.toUpperCase() }, 'fingerprint'],
+    [{ ...good, enc: good.enc.slice(2) }, 'enc'],
+    [{ ...good, ct: '' }, 'ct'],
+    [{ ...good, hubKey: 'key' }, 'hubKey'],
+    [{ ...good, sig: good.sig.slice(2) }, 'sig'],
+  ])('that is not well formed is named: %#', (json, what) => {
+    expect(faultOf(() => openDelivery(json, context))).toBe(what);
+    expect(verdict(json)).toBe('delivery_malformed');
+  });
+
+  test('that the payload contradicts is named', () => {
+    const faultIn = (outside: Partial<Envelope>) => faultOf(() => openDelivery(forge(outside), context));
+    expect(faultIn({ secret: 'other' })).toBe('secret');
+    expect(faultIn({ epoch: 2 })).toBe('epoch');
+    expect(faultIn({ step: 10 })).toBe('step');
+    expect(faultIn({ present: 3 })).toBe('present');
   });
 
   test('every single bit of enc, ct, sig and the root signature counts', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeBase64url, encodeHex } from '../bytes.ts';
 import type { JsonValue } from '../json.ts';
 import { ed25519PublicKey } from '../keys/ed25519.ts';
-import { refusalOf } from '../refusal.fixture.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
 import {
   certifyHubKey,
@@ -41,6 +41,18 @@ describe('a hub key record', () => {
   const other = createHubKey(random, createHubRoot(random), 2);
   const smallOrder = new Uint8Array(32);
   test.each<[string, JsonValue]>([
+    ['serial', createHubKey(random, root, 1).record],
+    ['serial', { ...hubKey.record, serial: 0 }],
+    ['kid', { ...hubKey.record, kid: 7 }],
+    ['kid', { ...hubKey.record, kid: 'f'.repeat(64) }],
+    ['public', { ...hubKey.record, public: 'AA' }],
+    ['rootSig', { ...hubKey.record, rootSig: 'AA' }],
+    ['hubKey', 'record'],
+  ])('says that its %s is at fault', (what, record) => {
+    expect(faultOf(() => verifyHubKeyRecord(record, root.public, 2))).toBe(what);
+  });
+
+  test.each<[string, JsonValue]>([
     ['of a serial below the highest known', createHubKey(random, root, 1).record],
     ['under another root', other.record],
     ['with a higher serial than was signed', { ...hubKey.record, serial: 3 }],
@@ -65,6 +77,7 @@ test('root and key are restored from their seeds', () => {
   expect(restoreHubRoot(root.private).public).toEqual(root.public);
   expect(restoreHubKey(hubKey.private.reveal(), hubKey.record).record).toEqual(hubKey.record);
   expect(refusalOf(() => restoreHubKey(random(32), hubKey.record))).toBe('malformed_key');
+  expect(faultOf(() => restoreHubKey(random(32), hubKey.record))).toBe('public');
 });
 
 test('a key of another kind is stopped, by the compiler and at run time', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { encodeBase64url } from '../bytes.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
-import { refusalOf } from '../refusal.fixture.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
 import { createHubKey, createHubRoot } from './hub-key.ts';
 import { signStatement, verifyStatement } from './statement.ts';
@@ -63,6 +63,28 @@ describe('refuses', () => {
   ])('%s', (_, json, code) => {
     expect(verdict(json)).toBe(code);
     expect(verdict(good)).toBe('accepted');
+  });
+
+  test.each<[string, JsonValue]>([
+    ['statement', 'statement'],
+    ['v', { ...good, v: 2 }],
+    ['v', { ...good, v: '1' }],
+    ['hubKey', { ...good, hubKey: null }],
+    ['purpose', { ...good, kind: '' }],
+    ['body', { ...good, body: [] }],
+    ['epoch', { ...good, epoch: 0 }],
+    ['time', { ...good, time: null }],
+    ['sig', { ...good, sig: 'AA' }],
+    ['size', { ...good, body: { x: 'x'.repeat(limits.statementMaxBytes) } }],
+  ])('and says that %s is at fault', (what, json) => {
+    expect(faultOf(() => verifyStatement(json, context))).toBe(what);
+  });
+
+  test('what is larger than its bound, by one byte', () => {
+    const empty = canonicalJson({ body: { x: '' }, epoch: statement.epoch, time: statement.time });
+    const body = { x: 'x'.repeat(limits.statementMaxBytes - empty.length) };
+    expect(verifyStatement(signStatement({ ...statement, body, hubKey }), context).body).toEqual(body);
+    expect(refusalOf(() => signStatement({ ...statement, body: { x: `${body.x}x` }, hubKey }))).toBe('malformed_json');
   });
 
   test('to sign with a key of another kind, or what could not be verified', () => {
