@@ -31,14 +31,17 @@ export interface StartChild {
   readonly env?: Readonly<Record<string, string>>;
   /** For node itself, before the file that it runs. */
   readonly nodeArgs?: readonly string[];
+  /** A program that runs node, with its arguments. */
+  readonly under?: readonly string[];
   /** For standard input, which is closed after it. */
   readonly input?: Uint8Array;
 }
 
-export function startChild({ name, args, recorder, env = {}, nodeArgs = [], input }: StartChild): Child {
+export function startChild({ name, args, recorder, env = {}, nodeArgs = [], under = [], input }: StartChild): Child {
+  const command = [...under, process.execPath, ...nodeArgs, mainFile, ...args];
   const stdout = recorder.stream('stdout', name);
   const stderr = recorder.stream('stderr', name);
-  const child = spawn(process.execPath, [...nodeArgs, mainFile, ...args], {
+  const child = spawn(command[0] ?? '', command.slice(1), {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', COLUMNS: '120', ...env },
   });

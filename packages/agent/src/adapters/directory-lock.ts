@@ -11,7 +11,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { encodeHex } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import type { Random } from '@rollcall/core/ports';
-import { systemCode, unwritable } from '../state/files-on-disk.ts';
+import { systemCode, unreadable, unwritable } from '../state/files-on-disk.ts';
 import { assertSocketPath } from './unix-socket-path.ts';
 
 export interface DirectoryLock {
@@ -33,7 +33,9 @@ export async function lockDirectory(directory: string, random: Random): Promise<
   await announce(temporary, path, directory);
   const lock = { release: () => close(server, path) };
   try {
-    const names = await readdir(directory);
+    const names = await readdir(directory).catch((error: unknown) => {
+      throw unreadable(directory, error);
+    });
     for (const name of names) {
       const other = `${directory}/${name}`;
       if (!LOCK_NAME.test(name) || other === path) continue;

@@ -1,5 +1,5 @@
 /** Names of the files in a state directory, and what is demanded of their owner and mode (design 4). */
-import { RollcallError } from '@rollcall/core/errors';
+import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import type { FileStat } from '@rollcall/core/ports';
 
 export const DIRECTORY_MODE = 0o700;
@@ -39,6 +39,12 @@ export function systemCode(error: unknown): string | undefined {
 export function unwritable(file: string, error: unknown): RollcallError<'disk_full' | 'state_unwritable'> {
   const cause = systemCode(error) ?? (error instanceof Error ? error.message : 'unknown');
   return new RollcallError(FULL.has(cause) ? 'disk_full' : 'state_unwritable', { file, cause }, { cause: error });
+}
+
+/** What a failed read is, unless it says better itself. Unreadable is not absent (I10). */
+export function unreadable(file: string, error: unknown): RollcallError {
+  if (isRollcallError(error)) return error;
+  return new RollcallError('state_unreadable', { file, cause: systemCode(error) ?? 'unknown' }, { cause: error });
 }
 
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);

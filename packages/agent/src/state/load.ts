@@ -7,7 +7,15 @@ import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Files } from '@rollcall/core/ports';
 import { type DurableState, parseDurableState } from './durable-state.ts';
-import { assertPrivate, DIRECTORY_MODE, type SlotIndex, slotPath, systemCode, unwritable } from './files-on-disk.ts';
+import {
+  assertPrivate,
+  DIRECTORY_MODE,
+  type SlotIndex,
+  slotPath,
+  systemCode,
+  unreadable,
+  unwritable,
+} from './files-on-disk.ts';
 import type { InForce } from './persist.ts';
 import { parseSlot, type Slot } from './slot.ts';
 
@@ -130,9 +138,4 @@ async function syncParent(files: Files, directory: string): Promise<void> {
     const code = systemCode(error);
     if (code !== 'EACCES' && code !== 'EPERM') throw unreadable(dirname(directory), error);
   }
-}
-
-function unreadable(file: string, error: unknown): RollcallError {
-  if (isRollcallError(error)) return error;
-  return new RollcallError('state_unreadable', { file, cause: systemCode(error) ?? 'unknown' }, { cause: error });
 }
