@@ -134,6 +134,7 @@ export const shownHost: ShowHostAnswer = {
     { secret: 'ci-token', wanted: { epoch: 1, step: 1 }, acked: null, accept: [1], present: 1 },
   ],
   refused: [{ secret: 'master', reason: 'delivery_unopenable' }],
+  unreadable: [],
 };
 
 export const pending: PendingPin = {

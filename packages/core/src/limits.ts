@@ -94,6 +94,8 @@ export const limits = {
   storePollMs: 5_000,
   /** Hosts that changed in the store are read one by one up to this many; more of them, and the whole roll is. */
   changesReadOneByOne: 64,
+  /** Rows of one statement, where a whole roll is written or asked for. */
+  storeBatchRows: 500,
   livenessFlushMs: 1_000,
   livenessFlushRows: 500,
 
@@ -194,6 +196,7 @@ export const limits = {
   unixSocketPathBytes: 107,
   outputColumns: 80,
   outputListRows: 20,
+  namesInSentence: 10,
   auditPageRecords: 500,
   auditListRecords: 10_000,
   watchIntervalMs: 1_000,

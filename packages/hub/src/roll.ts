@@ -4,7 +4,6 @@
  * (liveness) lives here first, and is flushed in batches. Fields are flat: there is one entry for each host.
  */
 import { encodeBase64url } from '@rollcall/core/bytes';
-import { isRollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import { type InstanceState, noInstances } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
@@ -18,6 +17,7 @@ import { listLiveness } from './store/liveness.ts';
 import { findPin, listPins, type PinRecord } from './store/pins.ts';
 import type { Db, LivenessTable, Tx } from './store/schema.ts';
 import { EVERY_HOST, listTrustChanges, readTrustVersion } from './store/trust-changes.ts';
+import { orUnreadable } from './store/trust-row.ts';
 
 export interface RollEntry {
   readonly id: string;
@@ -167,16 +167,6 @@ export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> 
   };
   await roll.reloadAll();
   return roll;
-}
-
-/** A row that this hub did not write is a fact about the host; a database that does not answer is none. */
-async function orUnreadable<T>(read: Promise<T>): Promise<T | 'unreadable'> {
-  try {
-    return await read;
-  } catch (error) {
-    if (isRollcallError(error, 'store_unreadable')) return 'unreadable';
-    throw error;
-  }
 }
 
 /** Of a host of which nothing was read yet. */

@@ -2,6 +2,8 @@
 import type { HubCheck } from '@rollcall/core/rotation';
 import { sql } from 'kysely';
 import type { Hub } from './hub.ts';
+import { listNames } from './list-names.ts';
+import type { RollEntry } from './roll.ts';
 
 export type SelfChecks = () => Promise<HubCheck[]>;
 
@@ -21,11 +23,7 @@ export function createSelfChecks(
       ok: await succeeds(hub.generations.catchUp()),
       hint: 'Generations of the master cannot be read: is this the key-encryption key of this database?',
     },
-    {
-      code: 'pin_store',
-      ok: await succeeds(everyPinReadable(hub)),
-      hint: 'A pin, a host state or an assignment cannot be read: see `rollcall host list` for the flag `unreadable`.',
-    },
+    await checkRows(hub),
     {
       code: 'jobs',
       ok: observed.areJobsAlive(),
@@ -45,11 +43,21 @@ export function createSelfChecks(
 }
 
 /** Anybody may ask for this: only what changed is read, and one look is shared by all who ask (docs/decisions/009). */
-async function everyPinReadable(hub: Hub): Promise<void> {
-  await hub.roll.catchUp();
-  for (const { status, pinState, isAssignmentReadable } of hub.roll.entries()) {
-    if (status === 'unreadable' || pinState === 'unreadable' || !isAssignmentReadable) throw new Error('unreadable');
+async function checkRows(hub: Hub): Promise<HubCheck> {
+  if (!(await succeeds(hub.roll.catchUp()))) {
+    return {
+      code: 'pin_store',
+      ok: false,
+      hint: 'Pins and hosts cannot be read: see the database, its disk and its modes.',
+    };
   }
+  const unreadable = [...hub.roll.entries()].filter(isUnreadable).map(({ id }) => id);
+  const hint = `Rows of ${listNames(unreadable)} were not written by this hub, or are damaged: \`rollcall host show HOST\` says which, \`rollcall host reenrol HOST\` begins it anew.`;
+  return { code: 'pin_store', ok: unreadable.length === 0, hint };
+}
+
+function isUnreadable({ status, pinState, isAssignmentReadable }: RollEntry): boolean {
+  return status === 'unreadable' || pinState === 'unreadable' || !isAssignmentReadable;
 }
 
 async function succeeds(check: Promise<unknown>): Promise<boolean> {

@@ -55,8 +55,11 @@ describe('a row that is forged', () => {
     await older.beat(hub, { bearer: thiefBearer(hub, 'older', 1, 1), key: createWrapKey() });
     hub.tamper('update observed_keys set first_seen_at = first_seen_at - ?', 2 * DAY_MS);
     const until = new Date(hub.wall.now() + HOUR_MS).toISOString();
-    expect(await codeOf(acceptFirstUse(hub, { on: true, exposed: 0, until }, operator))).not.toBe('done');
-    expect(await codeOf(showExposure(hub))).not.toBe('done');
+    expect(await codeOf(acceptFirstUse(hub, { on: true, exposed: 0, until }, operator))).toBe(
+      'exposure_not_acknowledged',
+    );
+    expect(await codeOf(acceptFirstUse(hub, { on: true, exposed: 1, until }, operator))).toBe('nothing_eligible');
+    expect(await showExposure(hub)).toMatchObject({ eligible: [], hosts: [{ id: 'older', why: 'keys_unreadable' }] });
   });
 
   it('of an assignment does not give a host back the generation that leaked', async () => {

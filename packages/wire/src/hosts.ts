@@ -66,14 +66,19 @@ export const assignmentRow = Type.Object({
   present: count(1),
 });
 
+/** Tables in which a row of this host was not written by this hub, or is damaged: `host reenrol` begins it anew. */
+export const unreadableRows = Type.Array(word());
+
 export const showHostAnswer = Type.Object({
   host: hostRow,
   address: nullable(networkAddress()),
   seenFrom: nullable(networkAddress()),
   agentVersion: nullable(word()),
-  addedAt: time(),
+  /** `null` where its row cannot be read. */
+  addedAt: nullable(time()),
   assignments: Type.Array(assignmentRow),
   refused: Type.Array(Type.Object({ secret: name(), reason: word() })),
+  unreadable: unreadableRows,
 });
 export type ShowHostAnswer = Static<typeof showHostAnswer>;
 

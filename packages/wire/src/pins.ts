@@ -1,7 +1,7 @@
 /** Pins, their pending changes and first use (design 3). */
 import { type Static, Type } from 'typebox';
 import { count } from './heartbeat.ts';
-import { anchor, nullable } from './hosts.ts';
+import { anchor, nullable, unreadableRows } from './hosts.ts';
 import { fingerprint, hostId, networkAddress, time, word } from './text-kinds.ts';
 
 /** What the hub itself saw; `claims` is what the agent says. */
@@ -26,7 +26,12 @@ export const pendingPin = Type.Object({
 });
 export type PendingPin = Static<typeof pendingPin>;
 
-export const listPinsAnswer = Type.Object({ pending: Type.Array(pendingPin) });
+export const listPinsAnswer = Type.Object({
+  pending: Type.Array(pendingPin),
+  /** Hosts of which a pending change is there that cannot be read: no word about any of theirs is taken. */
+  unreadable: Type.Array(hostId()),
+});
+export type ListPinsAnswer = Static<typeof listPinsAnswer>;
 
 export const showPinAnswer = Type.Object({
   host: hostId(),
@@ -34,6 +39,7 @@ export const showPinAnswer = Type.Object({
   /** Approved by an operator, in force as soon as the host publishes it. */
   approved: nullable(fingerprint()),
   pending: Type.Array(pendingPin),
+  unreadable: unreadableRows,
 });
 export type ShowPinAnswer = Static<typeof showPinAnswer>;
 

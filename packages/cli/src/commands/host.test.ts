@@ -71,6 +71,16 @@ describe('rollcall host show', () => {
     expect(stdout).toContain(`rollcall pin show ${LONG_ID}`);
   });
 
+  it('names what is damaged, and says what to do', async () => {
+    const damaged = { ...shownHost, addedAt: null, unreadable: ['hosts', 'pins'] };
+    const { stdout } = await transcript(['host', 'show', LONG_ID], { answers: { showHost: damaged } });
+    expect(stdout).toContain('hosts, pins');
+    expect(stdout).toContain(`rollcall host reenrol ${LONG_ID}`);
+    expect((await transcript(['host', 'show', LONG_ID], { answers: { showHost: shownHost } })).stdout).not.toContain(
+      'reenrol',
+    );
+  });
+
   it('keeps the id in one segment of the path', async () => {
     const { asked } = await transcript(['host', 'show', 'a.b_c-d'], { answers: { showHost: shownHost } });
     expect(asked[0]?.path).toBe('/v1/hosts/a.b_c-d');

@@ -58,7 +58,7 @@ const add = defineVerb<AddOptions>({
     const text =
       answer.token === undefined
         ? formatExisting(answer, context.view)
-        : formatToken('is on the roll', answer, context.view);
+        : formatToken('is on the roll,', answer, context.view);
     return { json: answer, text };
   },
 });
@@ -71,7 +71,7 @@ const reenrol = defineVerb<{ readonly tokenLife?: string }>({
   run: async (context, [id], { tokenLife }) => {
     const host = parseHostId(id);
     const answer = await context.hub().call(routes.reenrolHost, { params: { host }, body: tokenLifeOf(tokenLife) });
-    return { json: answer, text: formatToken('may enrol again', answer, context.view) };
+    return { json: answer, text: formatToken('may enrol again: this token begins', answer, context.view) };
   },
 });
 
@@ -176,7 +176,7 @@ function tokenLifeOf(text: string | undefined): { tokenLifeMs?: number } {
 
 function formatToken(what: string, answer: AddHostAnswer, view: View): string[] {
   return [
-    `${view.style.bold(answer.host)} ${what}, life ${answer.life}.`,
+    `${view.style.bold(answer.host)} ${what} life ${answer.life}.`,
     `Its enrolment token, shown this once, good until ${formatInstant(answer.expiresAt ?? null, view.nowMs)}:`,
     '',
     answer.token ?? '',

@@ -3,11 +3,11 @@ import { accepted, exposure, NEW, PINNED, pending, pendingBad } from '../answers
 import { at, transcript } from '../transcript.fixture.ts';
 
 const pin = { fingerprint: PINNED, anchor: 'first-use' as const, since: at(-9_000), lastSeenAt: at(-600) };
-const shown = { host: pending.host, pin, approved: null, pending: [pending] };
+const shown = { host: pending.host, pin, approved: null, pending: [pending], unreadable: [] };
 
 describe('a fingerprint that is to be read on the host', () => {
   it.each([
-    ['list', { listPins: { pending: [pending, pendingBad] } }],
+    ['list', { listPins: { pending: [pending, pendingBad], unreadable: [] } }],
     ['show', { showPin: shown }],
     ['exposure', { exposure }],
     ['accept-first-use', { acceptFirstUse: accepted }],
@@ -22,7 +22,7 @@ describe('a fingerprint that is to be read on the host', () => {
   });
 
   it.each([
-    ['list', { listPins: { pending: [pending] } }],
+    ['list', { listPins: { pending: [pending], unreadable: [] } }],
     ['show', { showPin: shown }],
   ])('stands beside the pinned one, whole, in pin %s', async (verb, answers) => {
     const { stdout } = await transcript(['pin', verb, ...(verb === 'show' ? ['agent-7'] : [])], { answers });
@@ -53,7 +53,9 @@ describe('a fingerprint that is to be read on the host', () => {
 
 describe('rollcall pin list', () => {
   it('tells a reinstalled host from two machines', async () => {
-    const { stdout } = await transcript(['pin', 'list'], { answers: { listPins: { pending: [pending, pendingBad] } } });
+    const { stdout } = await transcript(['pin', 'list'], {
+      answers: { listPins: { pending: [pending, pendingBad], unreadable: [] } },
+    });
     expect(stdout).toContain('silent, last seen 10 min ago');
     expect(stdout).toContain('still publishing');
     expect(stdout).toContain('two alternate');
@@ -62,7 +64,7 @@ describe('rollcall pin list', () => {
   });
 
   it('is short when there is nothing', async () => {
-    expect((await transcript(['pin', 'list'], { answers: { listPins: { pending: [] } } })).stdout).toBe(
+    expect((await transcript(['pin', 'list'], { answers: { listPins: { pending: [], unreadable: [] } } })).stdout).toBe(
       'No change of a pin is pending.\n',
     );
   });

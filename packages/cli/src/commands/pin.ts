@@ -31,7 +31,7 @@ const list = defineVerb({
   examples: ['rollcall pin list'],
   run: async (context) => {
     const answer = await context.hub().call(routes.listPins);
-    return { json: answer, text: formatPendingPins(answer.pending, context.view) };
+    return { json: answer, text: formatPendingPins(answer, context.view) };
   },
 });
 

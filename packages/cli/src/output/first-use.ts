@@ -9,6 +9,7 @@ const whys: Readonly<Record<string, string>> = {
   invited: 'invited, not enrolled',
   suspended: 'suspended',
   pin_unreadable: 'pin unreadable',
+  keys_unreadable: 'keys unreadable',
   never_seen: 'never seen',
   stale: 'stale',
   agent_too_old: 'publishes no key',

@@ -1,7 +1,7 @@
 /** Hosts for a person: the roll as a table, one host as a page. */
 import type { HostRow, ShowHostAnswer } from '@rollcall/wire';
 import { formatAge, formatInstant } from './age.ts';
-import { countOf, formatFields, indented, type View } from './page.ts';
+import { countOf, formatFields, indented, type View, wrap } from './page.ts';
 import { type Cell, formatTable } from './table.ts';
 
 export function formatHosts(hosts: readonly HostRow[], view: View): string[] {
@@ -50,7 +50,7 @@ export function formatHost(answer: ShowHostAnswer, view: View): string[] {
     ['rung', host.rung ?? 'none seen'],
     ['agent', answer.agentVersion ?? 'unknown'],
     ['clock', host.skewMs === null ? 'unknown' : `${host.skewMs >= 0 ? '+' : ''}${host.skewMs} ms`],
-    ['added', formatInstant(answer.addedAt, view.nowMs)],
+    ['added', answer.addedAt === null ? 'unknown' : formatInstant(answer.addedAt, view.nowMs)],
     [
       'proven',
       Object.entries(host.proven)
@@ -78,6 +78,21 @@ export function formatHost(answer: ShowHostAnswer, view: View): string[] {
     ...answer.refused.flatMap(({ secret, reason }) =>
       indented(`it refused ${secret}: ${reason}`, view, 2).map(style.bad),
     ),
+    ...formatUnreadable(host.id, answer.unreadable, view),
+  ];
+}
+
+/** What is damaged, and what a person does about it. */
+export function formatUnreadable(host: string, tables: readonly string[], view: View): string[] {
+  if (tables.length === 0) return [];
+  return [
+    '',
+    ...wrap(
+      `What the hub keeps of ${host} in ${tables.join(', ')} is damaged, or was not written by this hub: nothing of that is believed. To begin the host anew, and to end it:`,
+      view.width,
+    ).map(view.style.bad),
+    `  rollcall host reenrol ${host}`,
+    `  rollcall host remove ${host}`,
   ];
 }
 

@@ -2,19 +2,23 @@
  * Pins for a person. A new key is shown by its first digits only: whoever approves it has to type what the host itself
  * shows, so that looking at this page cannot stand in for looking at the host (design 3).
  */
-import type { PendingPin, ShowPinAnswer } from '@rollcall/wire';
+import type { ListPinsAnswer, PendingPin, ShowPinAnswer } from '@rollcall/wire';
 import { formatAge, formatInstant } from './age.ts';
+import { formatUnreadable } from './hosts.ts';
 import { countOf, fingerprintStart, formatFields, type View, wrap } from './page.ts';
 import { printable } from './printable.ts';
 import type { Cell } from './table.ts';
 
-export function formatPendingPins(pending: readonly PendingPin[], view: View): string[] {
-  if (pending.length === 0) return ['No change of a pin is pending.'];
+export function formatPendingPins({ pending, unreadable }: ListPinsAnswer, view: View): string[] {
+  const damaged = unreadable.flatMap((host) => formatUnreadable(printable(host), ['pending_pins'], view));
+  if (pending.length === 0)
+    return [damaged.length === 0 ? 'No change of a pin is pending.' : 'No change of a pin can be read.', ...damaged];
   return [
     view.style.warn(`${countOf(pending.length, 'pending change')}. Deliveries go on to the pinned key.`),
     ...pending.flatMap((change) => ['', view.style.bold(printable(change.host)), ...formatPending(change, view)]),
     '',
     ...adviceOn('HOST', view),
+    ...damaged,
   ];
 }
 
@@ -37,6 +41,7 @@ export function formatPin(answer: ShowPinAnswer, view: View): string[] {
     ...formatFields(fields, view),
     ...answer.pending.flatMap((change) => ['', view.style.warn('pending'), ...formatPending(change, view)]),
     ...(answer.pending.length === 0 ? [] : ['', ...adviceOn(host, view)]),
+    ...formatUnreadable(host, answer.unreadable, view),
   ];
 }
 

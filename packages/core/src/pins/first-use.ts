@@ -16,6 +16,8 @@ export interface FirstUseHost {
   readonly publishing: Fingerprint | null;
   /** Every usable key that was seen from it, `publishing` included. */
   readonly keys: readonly ObservedKey[];
+  /** One of them cannot be read, so that nobody knows how old any of them is; `keys` is empty then. */
+  readonly areKeysUnreadable?: boolean;
   /** When it last sent an authenticated heartbeat without a usable key; `null`: not that anybody knows. */
   readonly withoutKeyAtMs: number | null;
   /** Where its last authenticated heartbeat came from. */
@@ -37,6 +39,7 @@ export type ExposedWhy =
   | 'invited'
   | 'suspended'
   | 'pin_unreadable'
+  | 'keys_unreadable'
   | 'never_seen'
   | 'stale'
   | 'agent_too_old'
@@ -126,6 +129,7 @@ function judgeHost(
   if (host.pin === 'unreadable') return 'pin_unreadable';
   if (!host.everSeen) return 'never_seen';
   if (!host.fresh) return 'stale';
+  if (host.areKeysUnreadable === true) return 'keys_unreadable';
   if (host.keys.length > 1) return 'two_keys';
   if (key === undefined) return 'agent_too_old';
   // An agent that is too old to publish a key, and somebody else who publishes one in its name.

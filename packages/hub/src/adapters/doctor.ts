@@ -26,12 +26,15 @@ import type { ObservedHub, StoredFacts } from '../doctor/observed-hub.ts';
 import type { HubPaths } from '../hub-paths.ts';
 import { toHubRootJson } from '../hub-status.ts';
 import { createVault, type Vault } from '../kek/vault.ts';
+import { MASTER } from '../live-generations.ts';
+import { listAssignments } from '../store/assignments.ts';
+import { listEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { listGenerations } from '../store/generations.ts';
 import { listRoll } from '../store/hosts.ts';
 import { readAuthority } from '../store/hub-keys.ts';
 import { findKekFingerprint, readMeta } from '../store/meta.ts';
 import { schemaVersion } from '../store/migrate.ts';
-import { listPins } from '../store/pins.ts';
+import { listObserved, listPendings, listPins } from '../store/pins.ts';
 import type { Db, Schema } from '../store/schema.ts';
 import { readKekContent } from './files.ts';
 import { systemRandom } from './random.ts';
@@ -157,9 +160,16 @@ async function readDatabase(file: string, vault: Vault | undefined): Promise<Sto
 }
 
 async function readInside(db: Db, vault: Vault): Promise<NonNullable<StoredFacts['inside']>> {
-  const pins = [...(await listPins(db, vault)).values()];
-  const hosts = await listRoll(db, vault);
-  const generations = await listGenerations(db, vault, 'master').then(
+  const byHost = [
+    ['hosts', new Map((await listRoll(db, vault)).map((host) => [host.id, host.status]))],
+    ['pins', await listPins(db, vault)],
+    ['pending_pins', await listPendings(db, vault)],
+    ['observed_keys', await listObserved(db, vault)],
+    ['assignments', await listAssignments(db, vault, MASTER)],
+    ['enrolment_tokens', await listEnrolmentTokens(db, vault)],
+  ] as const;
+  const unreadable = byHost.map(([table, rows]) => [table, namesOf(rows)] as const);
+  const generations = await listGenerations(db, vault, MASTER).then(
     () => 0,
     () => 1,
   );
@@ -168,12 +178,16 @@ async function readInside(db: Db, vault: Vault): Promise<NonNullable<StoredFacts
     hubRoot: await readMeta(db, vault, 'hub_root'),
     floorMs,
     authorityEndsAtMs: parseCertificate((await readAuthority(db, vault)).certificate).notAfterMs,
-    unreadable: {
-      pins: pins.filter((pin) => pin === 'unreadable').length,
-      hosts: hosts.filter(({ status }) => status === 'unreadable').length,
-      generations,
-    },
+    unreadable: Object.fromEntries([
+      ...unreadable.map(([table, names]) => [table, names.length]),
+      ['generations', generations],
+    ]),
+    unreadableHosts: [...new Set(unreadable.flatMap(([, names]) => names))].sort(),
   };
+}
+
+function namesOf(rows: ReadonlyMap<string, unknown>): string[] {
+  return [...rows].filter(([, row]) => row === 'unreadable').map(([host]) => host);
 }
 
 /** What the hub on the socket says of itself; whoever may open the socket may ask. */

@@ -161,7 +161,7 @@ const seeds: readonly Seed[] = [
       sql(
         "insert into hosts (id, folded, status, reach, life, banned, added_at, mac) values ('x', 'x', 'active', 'pull', 1, 0, 0, x'00')",
       ),
-    remedy: /^rollcall host list/,
+    remedy: /^rollcall host reenrol x /,
   },
   {
     code: 'hub_root_mismatch',

@@ -12,6 +12,7 @@ const inside: NonNullable<StoredFacts['inside']> = {
   floorMs: NOW_MS - 1_000,
   authorityEndsAtMs: NOW_MS + 1,
   unreadable: { pins: 0, hosts: 0, generations: 0 },
+  unreadableHosts: [],
 };
 const stored: StoredFacts = { state: 'read', schema: 5, knownSchema: 5, kekFingerprint: 'k', inside };
 const healthy: ObservedHub = {
@@ -58,6 +59,11 @@ const rows: readonly [string, Partial<ObservedHub>, RegExp][] = [
     /^timedatectl /,
   ],
   ['authority_ended', { stored: { ...stored, inside: { ...inside, authorityEndsAtMs: NOW_MS } } }, /^date/],
+  [
+    'rows_unreadable',
+    { stored: { ...stored, inside: { ...inside, unreadable: { pins: 1 }, unreadableHosts: ['agent-7'] } } },
+    /^rollcall host reenrol agent-7 /,
+  ],
   ['hub_unanswering', { isLocked: true }, /^fuser -v \/d\/hub\.db\.lock$/],
   [
     'hub_check_hub_time',

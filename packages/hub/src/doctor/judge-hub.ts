@@ -1,6 +1,7 @@
 /** Pure judgement over what was gathered of a hub: what is wrong, and the command that mends it (design 8, doctor). */
 import { limits } from '@rollcall/core/limits';
 import { type Finding, judgePrivacy, judgeSpace, shellWord } from '@rollcall/wire';
+import { listNames } from '../list-names.ts';
 import type { ObservedHub, StoredFacts } from './observed-hub.ts';
 
 /** In the order in which they are worth mending. */
@@ -173,8 +174,8 @@ function judgeInside({ nowMs, hubRoot }: ObservedHub, about: string, { inside }:
           {
             code: 'rows_unreadable',
             about,
-            text: `Rows that trust rests on were not written by this hub, or are damaged: ${rows.map(([table, count]) => `${count} in ${table}`).join(', ')}.`,
-            remedy: 'rollcall host list  # those with the flag unreadable: remove them, and enrol them again',
+            text: `Rows that trust rests on were not written by this hub, or are damaged: ${rows.map(([table, count]) => `${count} in ${table}`).join(', ')}${inside.unreadableHosts.length === 0 ? '' : ` (${listNames(inside.unreadableHosts)})`}.`,
+            remedy: `rollcall host reenrol ${shellWord(inside.unreadableHosts[0] ?? 'HOST')}  # for each of them; or remove it`,
           },
         ]
       : []),

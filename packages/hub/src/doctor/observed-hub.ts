@@ -45,5 +45,7 @@ export interface StoredFacts {
     readonly authorityEndsAtMs: number;
     /** Rows of trust that do not open, by table. */
     readonly unreadable: Readonly<Record<string, number>>;
+    /** Whose they are. */
+    readonly unreadableHosts: readonly string[];
   } | null;
 }

@@ -4,14 +4,14 @@ import { assertTimeTrusted } from '@rollcall/core/rotation';
 import type { AcceptFirstUseAnswer, AcceptFirstUseBody, ExposureAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
-import { type HostRecord, listRoll, readHost, type UnreadableHost, updateHost } from '../store/hosts.ts';
+import { type HostRecord, listRoll, putHosts } from '../store/hosts.ts';
 import type { Db, Tx } from '../store/schema.ts';
 import { observeFirstUse } from './observe-roll.ts';
 
 export async function showExposure(hub: Hub): Promise<ExposureAnswer> {
   const exposure = await measure(hub, hub.db);
   const now = hub.clock.now();
-  const open = (await listRoll(hub.db, hub.vault)).filter((host): host is HostRecord => isOpenFor(host, now));
+  const open = (await listReadable(hub, hub.db)).filter((host) => isOpenFor(host, now));
   return {
     exposed: exposure.exposed.length,
     hosts: exposure.exposed.map(({ id, why, fingerprint, address, firstSeenAtMs }) => ({
@@ -50,10 +50,14 @@ async function turnOn(
   const request = { exposedAcknowledged: body.exposed, untilMs: Date.parse(body.until) };
   const grant = decideFirstUse(exposure, request, hub.clock.now());
   await close(hub, tx);
-  for (const { id, fingerprint } of grant.accepted) {
-    const host = await readHost(tx, hub.vault, id);
-    await updateHost(tx, hub.vault, { ...host, first_use_fingerprint: fingerprint, first_use_until: grant.untilMs });
-  }
+  const accepted = new Map(grant.accepted.map(({ id, fingerprint }) => [id, fingerprint]));
+  const granted = (await listReadable(hub, tx)).flatMap((host) => {
+    const fingerprint = accepted.get(host.id);
+    return fingerprint === undefined
+      ? []
+      : [{ ...host, first_use_fingerprint: fingerprint, first_use_until: grant.untilMs }];
+  });
+  await putHosts(tx, hub.vault, granted);
   await hub.clock.save(tx);
   const until = new Date(grant.untilMs).toISOString();
   await appendAudit(tx, {
@@ -85,13 +89,17 @@ async function turnOff(hub: Hub, tx: Tx, actor: Actor): Promise<AcceptFirstUseAn
 }
 
 async function close(hub: Hub, tx: Tx): Promise<number> {
-  const open = (await listRoll(tx, hub.vault)).filter(
-    (host): host is HostRecord => host.status !== 'unreadable' && host.first_use_fingerprint !== null,
+  const open = (await listReadable(hub, tx)).filter((host) => host.first_use_fingerprint !== null);
+  await putHosts(
+    tx,
+    hub.vault,
+    open.map((host) => ({ ...host, first_use_fingerprint: null, first_use_until: null })),
   );
-  for (const host of open) {
-    await updateHost(tx, hub.vault, { ...host, first_use_fingerprint: null, first_use_until: null });
-  }
   return open.length;
+}
+
+async function listReadable(hub: Hub, db: Db): Promise<HostRecord[]> {
+  return (await listRoll(db, hub.vault)).filter((host) => host.status !== 'unreadable');
 }
 
 async function measure(hub: Hub, db: Db): Promise<Exposure> {
@@ -99,7 +107,6 @@ async function measure(hub: Hub, db: Db): Promise<Exposure> {
   return measureExposure(await observeFirstUse(hub, db), policy, hub.clock.now());
 }
 
-function isOpenFor(host: HostRecord | UnreadableHost, now: number): host is HostRecord {
-  if (host.status === 'unreadable') return false;
+function isOpenFor(host: HostRecord, now: number): boolean {
   return host.first_use_fingerprint !== null && host.first_use_until !== null && now < host.first_use_until;
 }

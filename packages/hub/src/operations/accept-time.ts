@@ -9,7 +9,7 @@ import { MASTER } from '../live-generations.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { type LiveRecord, listUndestroyed, updateGeneration } from '../store/generations.ts';
-import { listRoll, updateHost } from '../store/hosts.ts';
+import { listRoll, putHosts } from '../store/hosts.ts';
 import { findRotation } from '../store/rotations.ts';
 import type { Tx } from '../store/schema.ts';
 import { toTime } from '../views/hosts.ts';
@@ -61,16 +61,14 @@ function startedBy(rotation: Rotation | undefined, previous: LiveRecord, nowMs: 
 
 /** First use, former lives and tokens are all short: they are closed for everyone, and opened again by whoever needs them. */
 async function closeHosts(hub: Hub, tx: Tx): Promise<string[]> {
-  const closed: string[] = [];
-  for (const host of await listRoll(tx, hub.vault)) {
-    if (host.status === 'unreadable') continue;
-    const tokens = await killEnrolmentTokens(tx, hub.vault, host.id);
-    const isOpen = host.first_use_until !== null || host.former_life_until !== null;
-    if (isOpen) {
-      const shut = { first_use_fingerprint: null, first_use_until: null, former_life_until: null };
-      await updateHost(tx, hub.vault, { ...host, ...shut });
-    }
-    if (isOpen || tokens > 0) closed.push(host.id);
-  }
-  return closed;
+  const hosts = (await listRoll(tx, hub.vault)).filter((host) => host.status !== 'unreadable');
+  const open = hosts.filter((host) => host.first_use_until !== null || host.former_life_until !== null);
+  const shut = { first_use_fingerprint: null, first_use_until: null, former_life_until: null };
+  await putHosts(
+    tx,
+    hub.vault,
+    open.map((host) => ({ ...host, ...shut })),
+  );
+  const hadToken = await killEnrolmentTokens(tx);
+  return [...new Set([...open.map(({ id }) => id), ...hadToken])].sort();
 }

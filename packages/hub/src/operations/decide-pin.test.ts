@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addExisting, createWrapKey, enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
 import { auditOf, codeOf, createTestHub, DAY_MS, operator, type TestHub } from '../hub.fixture.ts';
-import { findPin, listPendings } from '../store/pins.ts';
+import { findPendings, findPin } from '../store/pins.ts';
 import { acceptFirstUse } from './accept-first-use.ts';
 import { addHost } from './add-host.ts';
 import { approvePin, confirmPin, rejectPin } from './decide-pin.ts';
@@ -28,7 +28,7 @@ describe('approve', () => {
       life: 2,
       pin: { fingerprint: key.public.fingerprint, anchor: 'operator' },
     });
-    expect(await listPendings(hub.db, hub.vault, 'agent-7')).toEqual([]);
+    expect(await findPendings(hub.db, hub.vault, 'agent-7')).toEqual([]);
     const seenAt = hub.roll.get('agent-7')?.lastSeenAt;
     await hub.wall.advance(1_000);
     // Yesterday's disk: its bearer gets an envelope that its key does not open, and moves nothing.
@@ -129,7 +129,7 @@ describe('reject', () => {
     await host.beat(hub, { key: one });
     await host.beat(hub, { key: two });
     await rejectPin(hub, 'agent-7', one.public.fingerprint, operator);
-    expect((await listPendings(hub.db, hub.vault, 'agent-7')).map(({ fingerprint }) => fingerprint)).toEqual([
+    expect((await findPendings(hub.db, hub.vault, 'agent-7')).map(({ fingerprint }) => fingerprint)).toEqual([
       two.public.fingerprint,
     ]);
     expect(await codeOf(rejectPin(hub, 'agent-7', one.public.fingerprint, operator))).toBe('pin_not_pending');

@@ -7,7 +7,7 @@ import type { PinChangeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { readHost, updateHost } from '../store/hosts.ts';
-import { deletePendings, findPin, listObserved, listPendings, writePin } from '../store/pins.ts';
+import { deletePendings, findObserved, findPendings, findPin, writePin } from '../store/pins.ts';
 import type { Tx } from '../store/schema.ts';
 import { readHeldPins } from './held-pins.ts';
 import { takePin } from './take-pin.ts';
@@ -18,7 +18,7 @@ export async function approvePin(hub: Hub, id: string, fingerprint: string, acto
   return change(hub, id, async (tx) => {
     const host = await readHost(tx, hub.vault, id);
     const held = await readHeldPins(tx, hub.vault, host);
-    const seen = [...(await listPendings(tx, hub.vault, id)), ...(await listObserved(tx, hub.vault, id))];
+    const seen = [...(await findPendings(tx, hub.vault, id)), ...(await findObserved(tx, hub.vault, id))];
     const decision = decideApproval(
       held,
       fingerprint,

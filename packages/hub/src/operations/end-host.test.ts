@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createWrapKey, enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
 import { auditOf, codeOf, createTestHub, operator, type TestHub } from '../hub.fixture.ts';
 import { listUndestroyed } from '../store/generations.ts';
-import { findPin, listObserved, listPendings } from '../store/pins.ts';
+import { findObserved, findPendings, findPin } from '../store/pins.ts';
 import { findRunning } from '../store/rotations.ts';
 import { reenrolHost } from './add-host.ts';
 import { approvePin } from './decide-pin.ts';
@@ -32,8 +32,8 @@ describe.each<[string, (of: TestHub) => Promise<unknown>]>([
     await end(hub);
     expect(await findPin(hub.db, hub.vault, 'agent-7')).toBeUndefined();
     expect([
-      await listPendings(hub.db, hub.vault, 'agent-7'),
-      await listObserved(hub.db, hub.vault, 'agent-7'),
+      await findPendings(hub.db, hub.vault, 'agent-7'),
+      await findObserved(hub.db, hub.vault, 'agent-7'),
     ]).toEqual([[], []]);
     expect(await codeOf(host.enrol(hub, token))).toBe('unauthenticated');
     expect(await codeOf(host.beat(hub))).toBe('unauthenticated');

@@ -3,20 +3,21 @@ import { RollcallError } from '@rollcall/core/errors';
 import type { HostChangeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
-import { type Actor, appendAudit } from '../store/audit.ts';
+import { type Actor, type AuditEntry, appendAudit } from '../store/audit.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { listUndestroyed } from '../store/generations.ts';
-import { type HostRecord, readHost, updateHost } from '../store/hosts.ts';
+import { type HostRecord, updateHost } from '../store/hosts.ts';
 import { deleteObserved, deletePendings, deletePin } from '../store/pins.ts';
 import { findRunning, updateRotation } from '../store/rotations.ts';
 import type { Tx } from '../store/schema.ts';
+import { type MendedHost, mendRows } from './begin-anew.ts';
 import { heldSecrets } from './known-master.ts';
 
 /** All credentials of the host die; with `ban` it may not enrol again either. */
 export function evictHost(hub: Hub, id: string, ban: boolean, actor: Actor): Promise<HostChangeAnswer> {
-  return end(hub, id, async (tx, host) => {
+  return end(hub, id, async (tx, { host, mended }) => {
     if (host.status === 'evicted' && (host.banned === 1 || !ban)) throw new RollcallError('host_evicted', { host: id });
-    await record(hub, tx, { action: 'host.evicted', host, actor, details: { ban } });
+    await record(hub, tx, { action: 'host.evicted', host, actor, details: { ban, mended } });
     // Its derived keys die with its life; so they stay dead if it is ever enrolled again.
     return { ...host, status: 'evicted', banned: ban ? 1 : host.banned, life: host.life + 1 };
   });
@@ -24,14 +25,14 @@ export function evictHost(hub: Hub, id: string, ban: boolean, actor: Actor): Pro
 
 /** The host leaves the roll. Its life counts on, should the id be added again. */
 export function removeHost(hub: Hub, id: string, actor: Actor): Promise<HostChangeAnswer> {
-  return end(hub, id, async (tx, host) => {
+  return end(hub, id, async (tx, { host, mended }) => {
     const rotation = await findRunning(tx, hub.vault, MASTER);
     // Removing during a rotation is leaving someone behind, and recorded as that.
     const isLeft = rotation !== undefined && !rotation.left.includes(id) && (host.proven_version ?? 0) < rotation.to;
     if (isLeft) {
       await updateRotation(tx, hub.vault, { ...rotation, left: [...rotation.left, id].sort() }, rotation.phase);
     }
-    await record(hub, tx, { action: 'host.removed', host, actor, details: { leftInRotation: isLeft } });
+    await record(hub, tx, { action: 'host.removed', host, actor, details: { leftInRotation: isLeft, mended } });
     return { ...host, status: 'removed', banned: 0 };
   });
 }
@@ -39,10 +40,11 @@ export function removeHost(hub: Hub, id: string, actor: Actor): Promise<HostChan
 async function end(
   hub: Hub,
   id: string,
-  decide: (tx: Tx, host: HostRecord) => Promise<HostRecord>,
+  decide: (tx: Tx, found: MendedHost) => Promise<HostRecord>,
 ): Promise<HostChangeAnswer> {
   const { after, held } = await hub.db.transaction().execute(async (tx) => {
-    const host = await decide(tx, await readHost(tx, hub.vault, id));
+    // Rows that cannot be read are no reason to keep a host: this is how one gets rid of them.
+    const host = await decide(tx, await mendRows(hub, tx, id));
     const ended: HostRecord = {
       ...host,
       former_life_until: null,
@@ -52,7 +54,7 @@ async function end(
       proven_version: null,
     };
     await updateHost(tx, hub.vault, ended);
-    await killEnrolmentTokens(tx, hub.vault, id);
+    await killEnrolmentTokens(tx, id);
     await deletePin(tx, id);
     await deletePendings(tx, id);
     await deleteObserved(tx, id);
@@ -68,7 +70,7 @@ async function end(
 async function record(
   hub: Hub,
   tx: Tx,
-  change: { action: string; host: HostRecord; actor: Actor; details: Record<string, boolean> },
+  change: { action: string; host: HostRecord; actor: Actor; details: NonNullable<AuditEntry['details']> },
 ): Promise<void> {
   const { action, host, actor, details } = change;
   await appendAudit(tx, {

@@ -4,12 +4,13 @@ import { RollcallError } from '@rollcall/core/errors';
 import type { HeldPin, HeldPins } from '@rollcall/core/pins';
 import type { Vault } from '../kek/vault.ts';
 import type { HostRecord } from '../store/hosts.ts';
-import { findPin, listPendings, type PinRecord } from '../store/pins.ts';
+import { findPendings, findPin } from '../store/pins.ts';
 import type { Db } from '../store/schema.ts';
+import { orUnreadable } from '../store/trust-row.ts';
 
 export async function readHeldPins(db: Db, vault: Vault, host: HostRecord): Promise<HeldPins> {
   if (host.status === 'removed') throw new RollcallError('host_unknown', { host: host.id });
-  const pendings = await listPendings(db, vault, host.id);
+  const pendings = await findPendings(db, vault, host.id);
   return {
     status: host.status,
     banned: host.banned === 1,
@@ -21,12 +22,8 @@ export async function readHeldPins(db: Db, vault: Vault, host: HostRecord): Prom
 }
 
 async function readHeldPin(db: Db, vault: Vault, host: string): Promise<HeldPin> {
-  let pin: PinRecord | undefined;
-  try {
-    pin = await findPin(db, vault, host);
-  } catch {
-    return { state: 'unreadable' };
-  }
+  const pin = await orUnreadable(findPin(db, vault, host));
+  if (pin === 'unreadable') return { state: pin };
   if (pin === undefined) return { state: 'none' };
   return { state: 'pinned', fingerprint: pin.fingerprint, anchor: pin.anchor, previous: null };
 }

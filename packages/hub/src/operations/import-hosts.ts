@@ -3,40 +3,44 @@ import { RollcallError } from '@rollcall/core/errors';
 import type { AddHostBody, ImportHostsAnswer, ImportHostsBody } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import type { Actor } from '../store/audit.ts';
-import type { Tx } from '../store/schema.ts';
-import { putOnRoll } from './add-host.ts';
+import type { HostRecord } from '../store/hosts.ts';
+import { type JudgeNewHost, prepareJudge, putOnRoll } from './put-on-roll.ts';
 
 type Row = ImportHostsAnswer['rows'][number];
 
 export async function importHosts(hub: Hub, body: ImportHostsBody, actor: Actor): Promise<ImportHostsAnswer> {
-  const rows: Row[] = [];
-  try {
-    await hub.db.transaction().execute(async (tx) => {
-      for (const host of body.hosts) rows.push(await judge(hub, tx, host, actor));
-      if (body.dryRun || rows.some((row) => row.outcome === 'refused')) throw new NothingKept();
+  const rows = await hub.db.transaction().execute(async (tx) => {
+    const judge = await prepareJudge(
+      hub,
+      tx,
+      body.hosts.map(({ host }) => host),
+    );
+    const judged = body.hosts.map((row) => ({ host: row.host, ...outcomeOf(judge, row) }));
+    const hosts = judged.flatMap(({ taken }) => taken ?? []);
+    const isKept = !body.dryRun && hosts.length === judged.length;
+    if (isKept) await putOnRoll(hub, tx, hosts, actor);
+    return judged.map(({ host, refusal }): Row => {
+      return refusal === undefined
+        ? { host, outcome: isKept ? 'added' : 'would_add' }
+        : { host, outcome: 'refused', code: refusal.code, hint: refusal.row.hint };
     });
-  } catch (error) {
-    if (!(error instanceof NothingKept)) throw error;
-    const kept: Row[] = rows.map((row) => (row.outcome === 'added' ? { ...row, outcome: 'would_add' } : row));
-    return summary(kept);
-  }
+  });
   await hub.roll.reloadAll();
   return summary(rows);
 }
 
-/** Ends the transaction without a trace. */
-class NothingKept extends Error {}
-
-async function judge(hub: Hub, tx: Tx, host: ImportHostsBody['hosts'][number], actor: Actor): Promise<Row> {
+function outcomeOf(
+  judge: JudgeNewHost,
+  row: ImportHostsBody['hosts'][number],
+): { readonly taken?: HostRecord; readonly refusal?: RollcallError } {
   try {
-    if (host.reach !== undefined && host.reach !== 'push' && host.reach !== 'pull') {
+    if (row.reach !== undefined && row.reach !== 'push' && row.reach !== 'pull') {
       throw new RollcallError('malformed_request', { what: 'reach' });
     }
-    await putOnRoll(hub, tx, host as AddHostBody, actor);
-    return { host: host.host, outcome: 'added' };
+    return { taken: judge(row as AddHostBody) };
   } catch (error) {
-    if (!(error instanceof RollcallError)) throw error;
-    return { host: host.host, outcome: 'refused', code: error.code, hint: error.row.hint };
+    if (error instanceof RollcallError) return { refusal: error };
+    throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import { RollcallError } from '@rollcall/core/errors';
 import { assignmentSets, currentGeneration, liveGenerations } from '@rollcall/core/rotation';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
-import { findAssignment, issueStep } from '../store/assignments.ts';
+import { issueSteps, listAssignments } from '../store/assignments.ts';
 import { listUndestroyed } from '../store/generations.ts';
 import { findRunning } from '../store/rotations.ts';
 import type { Tx } from '../store/schema.ts';
@@ -25,12 +25,15 @@ export async function issueMasterSteps(
   const current = currentGeneration(generations);
   const oldVerifies = liveGenerations(generations, hub.clock.now()).length > 1;
   if (current === null) throw new RollcallError('master_missing');
-  for (const host of hosts) {
-    const before = await findAssignment(tx, hub.vault, host, MASTER);
-    const hadItsTurn = rotation !== null && before?.present === rotation.to;
+  const standing = await listAssignments(tx, hub.vault, MASTER, hosts);
+  const same = { secret: MASTER, epoch: hub.epoch, issuedAt: hub.clock.now() };
+  const wishes = hosts.map((host) => {
+    const before = standing.get(host);
+    const hadItsTurn = rotation !== null && typeof before === 'object' && before.present === rotation.to;
     const sets = assignmentSets(rotation, current.version, { switched: switched ?? hadItsTurn }, oldVerifies);
-    await issueStep(tx, hub.vault, { host, secret: MASTER, epoch: hub.epoch, ...sets, issuedAt: hub.clock.now() });
-  }
+    return { ...same, ...sets, host, before };
+  });
+  await issueSteps(tx, hub.vault, wishes);
 }
 
 type StepHub = Pick<Hub, 'vault' | 'clock' | 'epoch'>;

@@ -4,7 +4,7 @@ import { addExisting, createWrapKey, enrolNew, type TestHost, thiefBearer } from
 import { createTestHub, operator, type TestHub } from '../hub.fixture.ts';
 import { listUndestroyed } from '../store/generations.ts';
 import { listRoll } from '../store/hosts.ts';
-import { deletePendings, insertPending, listPendings } from '../store/pins.ts';
+import { deletePendings, findPendings, insertPending } from '../store/pins.ts';
 import { addHost } from './add-host.ts';
 import { evictHost, removeHost } from './end-host.ts';
 import { observeFirstUse, observeRoll } from './observe-roll.ts';
@@ -89,7 +89,7 @@ describe('the pass over the roll', () => {
   it('counts pending changes of the pin that stands, and no others', async () => {
     await active.beat(hub, { key: createWrapKey() });
     expect((await observe()).get('active')?.pendingPins).toBe(1);
-    const [pending] = await listPendings(hub.db, hub.vault, 'active');
+    const [pending] = await findPendings(hub.db, hub.vault, 'active');
     await hub.db.transaction().execute(async (tx) => {
       await deletePendings(tx, 'active');
       if (pending !== undefined) await insertPending(tx, hub.vault, { ...pending, pinned: 'former' });

@@ -4,23 +4,31 @@
  */
 import { isFresh, staleAfterMs } from '@rollcall/core/liveness';
 import type { FirstUseHost } from '@rollcall/core/pins';
-import { previousGeneration, type RollHost, type Rotation } from '@rollcall/core/rotation';
+import { previousGeneration, type RollHost, type Rotation, type UnreadablePart } from '@rollcall/core/rotation';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import type { RollEntry } from '../roll.ts';
 import { type AssignmentRecord, listAssignments } from '../store/assignments.ts';
 import type { LiveRecord } from '../store/generations.ts';
 import { type HostRecord, listRoll, type UnreadableHost } from '../store/hosts.ts';
-import { listObserved, listPendings, listPins, type PendingRecord, type PinRecord } from '../store/pins.ts';
+import {
+  listObserved,
+  listPendings,
+  listPins,
+  type ObservedRecord,
+  type PendingRecord,
+  type PinRecord,
+} from '../store/pins.ts';
 import type { Db } from '../store/schema.ts';
+import type { Readable } from '../store/trust-row.ts';
 import { knowsLiveMaster } from './known-master.ts';
 
 type Source = Pick<Hub, 'vault' | 'roll' | 'clock'>;
 
 interface Row {
   readonly host: HostRecord | UnreadableHost;
-  readonly pin: PinRecord | 'unreadable' | undefined;
-  readonly assignment: AssignmentRecord | 'unreadable' | undefined;
+  readonly pin: Readable<PinRecord> | undefined;
+  readonly assignment: Readable<AssignmentRecord> | undefined;
   readonly entry: RollEntry | undefined;
 }
 
@@ -31,23 +39,24 @@ export async function observeRoll(
   rotation: Rotation | null,
   generations: readonly LiveRecord[],
 ): Promise<RollHost[]> {
-  const pendings = byHost(await listPendings(db, hub.vault));
+  const pendings = await listPendings(db, hub.vault);
   const previous = previousGeneration(generations)?.version;
   const now = hub.clock.monotonic();
   return (await joinRoll(hub, db)).map((row) => ({
     ...stateOf(row),
     ...seenOf(row.entry, now, previous),
-    pendingPins: (pendings.get(row.host.id) ?? []).filter((pending) => isAbout(pending, row)).length,
+    pendingPins: readable(pendings.get(row.host.id))?.filter((pending) => isAbout(pending, row)).length ?? 0,
     holdsMaster: row.host.status !== 'unreadable' && knowsLiveMaster(row.host, generations, hub.clock.now()),
     switched: rotation !== null && readable(row.assignment)?.present === rotation.to,
     narrowed: hasNarrowed(readable(row.assignment), rotation),
     refusal: row.entry?.refused.find((refused) => refused.secret === MASTER)?.reason ?? null,
+    unreadable: unreadableOf(row, pendings.get(row.host.id)),
   }));
 }
 
 /** The same pass, for the question of who could be pinned without a race. */
 export async function observeFirstUse(hub: Source, db: Db): Promise<FirstUseHost[]> {
-  const observed = byHost(await listObserved(db, hub.vault));
+  const observed = await listObserved(db, hub.vault);
   const now = hub.clock.monotonic();
   return (await joinRoll(hub, db)).map((row) => {
     const { id, status, pin } = stateOf(row);
@@ -58,10 +67,7 @@ export async function observeFirstUse(hub: Source, db: Db): Promise<FirstUseHost
       everSeen: row.entry !== undefined && row.entry.lastSeenAt !== null,
       fresh: seenOf(row.entry, now).fresh,
       publishing: row.entry?.publishing ?? null,
-      keys: (observed.get(id) ?? []).map((key) => ({
-        fingerprint: key.fingerprint,
-        firstSeenAtMs: key.first_seen_at,
-      })),
+      ...keysOf(observed.get(id)),
       withoutKeyAtMs: row.entry?.withoutKeyAt ?? null,
       address: row.entry?.address ?? null,
     };
@@ -111,15 +117,21 @@ function isPresentingOld({ presentedOld, intervalMs }: RollEntry, previous: numb
   return now - presentedOld.monotonicMs <= staleAfterMs(intervalMs);
 }
 
-/** Whoever holds the master may leave four of them at every host: a search for each host would cost the square of the roll. */
-function byHost<R extends { readonly host: string }>(records: readonly R[]): Map<string, R[]> {
-  const grouped = new Map<string, R[]>();
-  for (const record of records) {
-    const ofHost = grouped.get(record.host);
-    if (ofHost === undefined) grouped.set(record.host, [record]);
-    else ofHost.push(record);
-  }
-  return grouped;
+function keysOf(
+  observed: Readable<readonly ObservedRecord[]> | undefined = [],
+): Pick<FirstUseHost, 'keys' | 'areKeysUnreadable'> {
+  if (observed === 'unreadable') return { keys: [], areKeysUnreadable: true };
+  return { keys: observed.map((key) => ({ fingerprint: key.fingerprint, firstSeenAtMs: key.first_seen_at })) };
+}
+
+function unreadableOf({ host, pin, assignment }: Row, pendings: unknown): UnreadablePart[] {
+  const parts: [UnreadablePart, unknown][] = [
+    ['host', host.status],
+    ['pin', pin],
+    ['pending', pendings],
+    ['assignment', assignment],
+  ];
+  return parts.filter(([, read]) => read === 'unreadable').map(([part]) => part);
 }
 
 function isAbout({ pinned }: PendingRecord, { pin }: Row): boolean {
@@ -127,8 +139,8 @@ function isAbout({ pinned }: PendingRecord, { pin }: Row): boolean {
 }
 
 /** What cannot be read has switched nobody and narrowed nothing: it can only hold a gate closed (I10). */
-function readable(assignment: Row['assignment']): AssignmentRecord | undefined {
-  return assignment === 'unreadable' ? undefined : assignment;
+function readable<T>(read: Readable<T> | undefined): T | undefined {
+  return read === 'unreadable' ? undefined : read;
 }
 
 function hasNarrowed(assignment: AssignmentRecord | undefined, rotation: Rotation | null): boolean {

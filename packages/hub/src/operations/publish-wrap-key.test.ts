@@ -39,7 +39,7 @@ describe('a host with a pin', () => {
       const { pin } = await host.beat(hub, { key: other, from: '198.51.100.1' });
       expect(pin).toEqual({ state: 'pending', fingerprint: host.key.public.fingerprint });
     }
-    const [pending, ...others] = await listPendingPins(hub);
+    const [pending, ...others] = (await listPendingPins(hub)).pending;
     expect(others).toEqual([]);
     expect(pending).toMatchObject({
       host: 'agent-7',
@@ -58,7 +58,7 @@ describe('a host with a pin', () => {
 
   it('publishes ten thousand: four are kept, the rest is counted, the pin stands, and the true one can still be approved', async () => {
     for (let count = 0; count < 24; count += 1) await host.beat(hub, { key: createWrapKey() });
-    expect(await listPendingPins(hub)).toHaveLength(4);
+    expect((await listPendingPins(hub)).pending).toHaveLength(4);
     expect(counted('pending_overflow')).toBe(20);
     const owner = createWrapKey();
     await host.beat(hub, { key: owner });
@@ -68,7 +68,7 @@ describe('a host with a pin', () => {
       state: 'pinned',
       fingerprint: owner.public.fingerprint,
     });
-    expect(await listPendingPins(hub)).toEqual([]);
+    expect((await listPendingPins(hub)).pending).toEqual([]);
   });
 
   it.each([

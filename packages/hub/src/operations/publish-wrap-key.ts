@@ -8,7 +8,7 @@ import type { Hub } from '../hub.ts';
 import type { RollEntry } from '../roll.ts';
 import { appendAudit } from '../store/audit.ts';
 import { type HostRecord, readHost } from '../store/hosts.ts';
-import { insertObserved, insertPending, listObserved } from '../store/pins.ts';
+import { findObserved, insertObserved, insertPending } from '../store/pins.ts';
 import type { Tx } from '../store/schema.ts';
 import { readHeldPins } from './held-pins.ts';
 import { takePin } from './take-pin.ts';
@@ -124,7 +124,7 @@ async function observe(
   tx: Tx,
   seen: { now: number; host: string; key: WrapPublicKey; from: string },
 ): Promise<void> {
-  const known = await listObserved(tx, hub.vault, seen.host);
+  const known = await findObserved(tx, hub.vault, seen.host);
   if (known.some((row) => row.fingerprint === seen.key.fingerprint)) return;
   if (known.length >= limits.observedKeysPerHost) return;
   await insertObserved(tx, hub.vault, {

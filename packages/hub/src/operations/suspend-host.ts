@@ -11,7 +11,7 @@ import { issueMasterStep } from './issue-master-step.ts';
 export function suspendHost(hub: Hub, id: string, actor: Actor): Promise<HostChangeAnswer> {
   return change(hub, id, { action: 'host.suspended', actor }, async (tx, host) => {
     if (host.status !== 'active') throw new RollcallError('host_not_active', { host: id, status: host.status });
-    await killEnrolmentTokens(tx, hub.vault, id);
+    await killEnrolmentTokens(tx, id);
     return { ...host, status: 'suspended' };
   });
 }

@@ -1,7 +1,8 @@
 /** What each host is to do with each secret, and what it has proven of that (design 4). */
 import type { Vault } from '../kek/vault.ts';
+import { inBatches, upsertRows } from './batches.ts';
 import type { AssignmentsTable, Db, Tx } from './schema.ts';
-import { openRow, readOrUnreadable, sealRow } from './trust-row.ts';
+import { numberAbove, openRow, type Readable, readOrUnreadable, sealRow } from './trust-row.ts';
 
 export interface AssignmentRecord {
   readonly host: string;
@@ -31,30 +32,40 @@ export async function findAssignment(
   return row === undefined ? undefined : decode(vault, row);
 }
 
-/** Those of every host; one that cannot be read is `unreadable`. */
+/** Those of every host, or of these; one that cannot be read is `unreadable`. */
 export async function listAssignments(
   db: Db,
   vault: Vault,
   secret: string,
-): Promise<Map<string, AssignmentRecord | 'unreadable'>> {
-  const rows = await db.selectFrom('assignments').selectAll().where('secret', '=', secret).execute();
+  hosts?: readonly string[],
+): Promise<Map<string, Readable<AssignmentRecord>>> {
+  const all = db.selectFrom('assignments').selectAll().where('secret', '=', secret);
+  const parts = hosts === undefined ? [all] : inBatches(hosts).map((batch) => all.where('host', 'in', batch));
+  const rows: AssignmentsTable[] = [];
+  for (const part of parts) rows.push(...(await part.execute()));
   return new Map(rows.map((row) => [row.host, readOrUnreadable(() => decode(vault, row))]));
 }
 
+/** A new step for one host, with what stood before it as it was read in the same transaction. */
+export interface StepWish
+  extends Pick<AssignmentRecord, 'host' | 'secret' | 'epoch' | 'accept' | 'present' | 'issuedAt'> {
+  readonly before: Readable<AssignmentRecord> | undefined;
+}
+
 /**
- * Gives the host a new step, above every step that the host ever had of this secret (steps outlive removal, design 11):
- * so a rollback is a new step, and a recorded envelope never applies.
+ * Gives each host a new step, above every step that it ever had of this secret (steps outlive removal, design 11): so a
+ * rollback is a new step, and a recorded envelope never applies.
  */
-export async function issueStep(
-  tx: Tx,
-  vault: Vault,
-  wish: Pick<AssignmentRecord, 'host' | 'secret' | 'epoch' | 'accept' | 'present' | 'issuedAt'>,
-): Promise<number> {
-  const before = await findAssignment(tx, vault, wish.host, wish.secret);
-  const step = (before?.step ?? 0) + 1;
-  const { ackedStep = 0, ackedAt = null } = before ?? {};
-  await write(tx, vault, { ...wish, step, ackedStep, ackedAt });
-  return step;
+export async function issueSteps(tx: Tx, vault: Vault, wishes: readonly StepWish[]): Promise<void> {
+  await write(
+    tx,
+    vault,
+    wishes.map(({ before, ...wish }) => {
+      if (before === 'unreadable') return { ...wish, step: numberAbove(wish.issuedAt), ackedStep: 0, ackedAt: null };
+      const { step = 0, ackedStep = 0, ackedAt = null } = before ?? {};
+      return { ...wish, step: step + 1, ackedStep, ackedAt };
+    }),
+  );
 }
 
 /** Notes that the authenticated host proved this step. A step that is no longer wanted is no proof of anything. */
@@ -65,12 +76,17 @@ export async function ackStep(
 ): Promise<boolean> {
   const assignment = await findAssignment(tx, vault, ack.host, ack.secret);
   if (assignment?.step !== ack.step) return false;
-  await write(tx, vault, { ...assignment, ackedStep: ack.step, ackedAt: ack.at });
+  await write(tx, vault, [{ ...assignment, ackedStep: ack.step, ackedAt: ack.at }]);
   return true;
 }
 
-async function write(tx: Tx, vault: Vault, assignment: AssignmentRecord): Promise<void> {
-  const row = sealRow<AssignmentsTable>(vault, 'assignments', {
+async function write(tx: Tx, vault: Vault, assignments: readonly AssignmentRecord[]): Promise<void> {
+  const rows = assignments.map((assignment) => encode(vault, assignment));
+  await upsertRows(tx, 'assignments', ['host', 'secret'], rows);
+}
+
+function encode(vault: Vault, assignment: AssignmentRecord): AssignmentsTable {
+  return sealRow<AssignmentsTable>(vault, 'assignments', {
     host: assignment.host,
     secret: assignment.secret,
     epoch: assignment.epoch,
@@ -81,11 +97,6 @@ async function write(tx: Tx, vault: Vault, assignment: AssignmentRecord): Promis
     acked_step: assignment.ackedStep,
     acked_at: assignment.ackedAt,
   });
-  await tx
-    .insertInto('assignments')
-    .values(row)
-    .onConflict((c) => c.columns(['host', 'secret']).doUpdateSet(row))
-    .execute();
 }
 
 function decode(vault: Vault, stored: AssignmentsTable): AssignmentRecord {

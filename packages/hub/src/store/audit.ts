@@ -2,7 +2,8 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { parseJson, readObject } from '@rollcall/core/json';
 import type { AuditRecord } from '@rollcall/wire';
-import type { Db, Tx } from './schema.ts';
+import { inBatches } from './batches.ts';
+import type { AuditTable, Db, Tx } from './schema.ts';
 
 export interface Actor {
   readonly id: string;
@@ -25,23 +26,32 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 }
 
-export async function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+export function appendAudit(tx: Tx, entry: AuditEntry): Promise<void> {
+  return appendAudits(tx, [entry]);
+}
+
+/** In their order. */
+export async function appendAudits(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
   const last = await tx.selectFrom('audit').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  await tx
-    .insertInto('audit')
-    .values({
-      seq: (last?.seq ?? 0) + 1,
-      at: entry.at,
-      actor_id: entry.actor.id,
-      actor_kind: entry.actor.kind,
-      actor_rung: entry.actor.rung,
-      actor_verified: entry.actor.verified ? 1 : 0,
-      action: entry.action,
-      target: entry.target,
-      outcome: entry.outcome,
-      details: JSON.stringify(entry.details ?? {}),
-    })
-    .execute();
+  const first = (last?.seq ?? 0) + 1;
+  for (const batch of inBatches(entries.map((entry, at) => toRow(entry, first + at)))) {
+    await tx.insertInto('audit').values(batch).execute();
+  }
+}
+
+function toRow(entry: AuditEntry, seq: number): AuditTable {
+  return {
+    seq,
+    at: entry.at,
+    actor_id: entry.actor.id,
+    actor_kind: entry.actor.kind,
+    actor_rung: entry.actor.rung,
+    actor_verified: entry.actor.verified ? 1 : 0,
+    action: entry.action,
+    target: entry.target,
+    outcome: entry.outcome,
+    details: JSON.stringify(entry.details ?? {}),
+  };
 }
 
 /** What to list; a record that fits every part is listed. */

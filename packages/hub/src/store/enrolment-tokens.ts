@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Vault } from '../kek/vault.ts';
 import type { Nulls } from './hosts.ts';
 import type { Db, EnrolmentTokensTable, Tx } from './schema.ts';
-import { openNoRow, openRow, sealRow } from './trust-row.ts';
+import { openByHost, openNoRow, openRow, type Readable, sealRow } from './trust-row.ts';
 
 export interface EnrolmentTokenRecord extends Omit<EnrolmentTokensTable, 'mac' | 'key_ciphertext'> {
   /** `K`: the key of the enrolment proof. */
@@ -44,6 +44,15 @@ export async function findEnrolmentToken(
   return undefined;
 }
 
+/** Of every host that has one. Whether it can be read is all that is asked. */
+export async function listEnrolmentTokens(
+  db: Db,
+  vault: Vault,
+): Promise<Map<string, Readable<readonly Omit<EnrolmentTokensTable, 'mac'>[]>>> {
+  const rows = await db.selectFrom('enrolment_tokens').selectAll().where('state', '<>', 'dead').execute();
+  return openByHost<EnrolmentTokensTable>(vault, 'enrolment_tokens', rows);
+}
+
 const NO_KEY = new Uint8Array(32);
 const nobody = {
   id: '0'.repeat(32),
@@ -81,21 +90,12 @@ export async function spendEnrolmentToken(
     .execute();
 }
 
-/** Kills every token of a host, used ones included: none of them is answered again. Returns how many were live. */
-export async function killEnrolmentTokens(tx: Tx, vault: Vault, host: string): Promise<number> {
-  const rows = await tx
-    .selectFrom('enrolment_tokens')
-    .selectAll()
-    .where('host', '=', host)
-    .where('state', '<>', 'dead')
-    .execute();
-  for (const stored of rows) {
-    const row = openRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', stored);
-    await tx
-      .updateTable('enrolment_tokens')
-      .set(sealRow<EnrolmentTokensTable>(vault, 'enrolment_tokens', { ...row, state: 'dead' }))
-      .where('id', '=', row.id)
-      .execute();
-  }
-  return rows.filter((row) => row.state === 'live').length;
+/**
+ * Takes away every token of a host, or of all: used ones and those that cannot be read included, so that none is answered
+ * again. Returns whose were live, as their rows said.
+ */
+export async function killEnrolmentTokens(tx: Tx, host?: string): Promise<string[]> {
+  const query = tx.deleteFrom('enrolment_tokens').returning(['host', 'state']);
+  const gone = await (host === undefined ? query : query.where('host', '=', host)).execute();
+  return gone.filter(({ state }) => state === 'live').map((token) => token.host);
 }

@@ -2,8 +2,9 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { sql } from 'kysely';
 import type { Vault } from '../kek/vault.ts';
+import { inBatches, upsertRows } from './batches.ts';
 import type { Db, HostsTable, Tx } from './schema.ts';
-import { openNoRow, openRow, readOrUnreadable, sealRow } from './trust-row.ts';
+import { openNoRow, openRow, type Readable, readOrUnreadable, sealRow } from './trust-row.ts';
 
 export type HostRecord = Omit<HostsTable, 'mac'>;
 
@@ -66,27 +67,36 @@ export async function readHost(db: Db, vault: Vault, id: string): Promise<HostRe
 export async function listRoll(db: Db, vault: Vault): Promise<(HostRecord | UnreadableHost)[]> {
   const rows = await db.selectFrom('hosts').selectAll().orderBy('id').execute();
   const hosts = rows.map((row) => {
-    const host = readOrUnreadable(() => openRow<HostsTable>(vault, 'hosts', row));
+    const host = open(vault, row);
     return host === 'unreadable' ? { id: row.id, status: host } : host;
   });
   // Not asked of the database: a status that was not verified takes nobody off the roll.
   return hosts.filter(({ status }) => status !== 'removed');
 }
 
-export async function findFolded(db: Db, folded: string): Promise<{ id: string } | undefined> {
-  return db
-    .selectFrom('hosts')
-    .select('id')
-    .where('folded', '=', folded)
-    .where('status', '<>', 'removed')
-    .executeTakeFirst();
+/** Rows that stand in the way of these ids, or once did: by the id, and by the form in which ids are unique on the roll. */
+export async function listNamesakes(
+  db: Db,
+  vault: Vault,
+  ids: readonly string[],
+): Promise<{ readonly id: string; readonly host: Readable<HostRecord> }[]> {
+  const found: HostsTable[] = [];
+  for (const batch of inBatches(ids)) {
+    const folded = batch.map((id) => id.toLowerCase());
+    const query = db.selectFrom('hosts').selectAll();
+    found.push(...(await query.where((e) => e.or([e('id', 'in', batch), e('folded', 'in', folded)])).execute()));
+  }
+  return found.map((row) => ({ id: row.id, host: open(vault, row) }));
 }
 
-export async function insertHost(tx: Tx, vault: Vault, host: HostRecord): Promise<void> {
-  await tx
-    .insertInto('hosts')
-    .values(sealRow<HostsTable>(vault, 'hosts', host))
-    .execute();
+function open(vault: Vault, row: HostsTable): Readable<HostRecord> {
+  return readOrUnreadable(() => openRow<HostsTable>(vault, 'hosts', row));
+}
+
+/** Puts each host in the place of the row with its id, if there is one. What it replaces was read in the same transaction. */
+export async function putHosts(tx: Tx, vault: Vault, hosts: readonly HostRecord[]): Promise<void> {
+  const rows = hosts.map((host) => sealRow<HostsTable>(vault, 'hosts', host));
+  await upsertRows(tx, 'hosts', ['id'], rows);
 }
 
 /** Writes the host anew. `host` must come from a read in the same transaction. */

@@ -1,7 +1,8 @@
 /** Pins, pending changes of them, and the keys that unpinned hosts were seen with (design 3). */
 import type { Vault } from '../kek/vault.ts';
+import { upsertRows } from './batches.ts';
 import type { Db, ObservedKeysTable, PendingPinsTable, PinsTable, Tx } from './schema.ts';
-import { openRow, readOrUnreadable, sealRow } from './trust-row.ts';
+import { openByHost, openRow, type Readable, readOrUnreadable, sealRow } from './trust-row.ts';
 
 export type PinRecord = Omit<PinsTable, 'mac'>;
 export type PendingRecord = Omit<PendingPinsTable, 'mac'>;
@@ -14,30 +15,38 @@ export async function findPin(db: Db, vault: Vault, host: string): Promise<PinRe
 }
 
 /** Every pin by host; one that cannot be read is `unreadable`. */
-export async function listPins(db: Db, vault: Vault): Promise<Map<string, PinRecord | 'unreadable'>> {
+export async function listPins(db: Db, vault: Vault): Promise<Map<string, Readable<PinRecord>>> {
   const rows = await db.selectFrom('pins').selectAll().execute();
   return new Map(rows.map((row) => [row.host, readOrUnreadable(() => openRow<PinsTable>(vault, 'pins', row))]));
 }
 
 /** Puts the pin of a host in force, in place of any other. */
 export async function writePin(tx: Tx, vault: Vault, pin: PinRecord): Promise<void> {
-  const row = sealRow<PinsTable>(vault, 'pins', pin);
-  await tx
-    .insertInto('pins')
-    .values(row)
-    .onConflict((c) => c.column('host').doUpdateSet(row))
-    .execute();
+  await upsertRows(tx, 'pins', ['host'], [sealRow<PinsTable>(vault, 'pins', pin)]);
 }
 
 export async function deletePin(tx: Tx, host: string): Promise<void> {
   await tx.deleteFrom('pins').where('host', '=', host).execute();
 }
 
-/** Throws `store_unreadable`: a row that was written to might hold a thief's key under the fingerprint that an operator types. */
-export async function listPendings(db: Db, vault: Vault, host?: string): Promise<PendingRecord[]> {
-  const query = db.selectFrom('pending_pins').selectAll().orderBy('host').orderBy('first_seen_at');
-  const rows = await (host === undefined ? query : query.where('host', '=', host)).execute();
+/**
+ * Of one host, oldest first. Throws `store_unreadable`: a row that was written to might hold a thief's key under the
+ * fingerprint that an operator types.
+ */
+export async function findPendings(db: Db, vault: Vault, host: string): Promise<PendingRecord[]> {
+  const rows = await db
+    .selectFrom('pending_pins')
+    .selectAll()
+    .where('host', '=', host)
+    .orderBy('first_seen_at')
+    .execute();
   return rows.map((row) => openRow<PendingPinsTable>(vault, 'pending_pins', row));
+}
+
+/** Of every host that has any. */
+export async function listPendings(db: Db, vault: Vault): Promise<Map<string, Readable<readonly PendingRecord[]>>> {
+  const rows = await db.selectFrom('pending_pins').selectAll().orderBy('host').orderBy('first_seen_at').execute();
+  return openByHost<PendingPinsTable>(vault, 'pending_pins', rows);
 }
 
 export async function insertPending(tx: Tx, vault: Vault, pending: PendingRecord): Promise<void> {
@@ -52,11 +61,21 @@ export async function deletePendings(tx: Tx, host: string, fingerprint?: string)
   await (fingerprint === undefined ? query : query.where('fingerprint', '=', fingerprint)).execute();
 }
 
-/** Throws `store_unreadable`: how old a key is decides whether first use takes it. */
-export async function listObserved(db: Db, vault: Vault, host?: string): Promise<ObservedRecord[]> {
-  const query = db.selectFrom('observed_keys').selectAll().orderBy('host').orderBy('first_seen_at');
-  const rows = await (host === undefined ? query : query.where('host', '=', host)).execute();
+/** Of one host, oldest first. Throws `store_unreadable`: how old a key is decides whether first use takes it. */
+export async function findObserved(db: Db, vault: Vault, host: string): Promise<ObservedRecord[]> {
+  const rows = await db
+    .selectFrom('observed_keys')
+    .selectAll()
+    .where('host', '=', host)
+    .orderBy('first_seen_at')
+    .execute();
   return rows.map((row) => openRow<ObservedKeysTable>(vault, 'observed_keys', row));
+}
+
+/** Of every host that has any. */
+export async function listObserved(db: Db, vault: Vault): Promise<Map<string, Readable<readonly ObservedRecord[]>>> {
+  const rows = await db.selectFrom('observed_keys').selectAll().orderBy('host').orderBy('first_seen_at').execute();
+  return openByHost<ObservedKeysTable>(vault, 'observed_keys', rows);
 }
 
 export async function insertObserved(tx: Tx, vault: Vault, observed: ObservedRecord): Promise<void> {

@@ -36,14 +36,53 @@ function toPlain(row: object): Record<string, unknown> {
   );
 }
 
+/** What a read gives where a row is there, and this hub did not write it so: a fact about one host, and never "none" (I10). */
+export type Readable<T> = T | 'unreadable';
+
 /** What `read` makes of a row, in a list that one bad row must not end; never left out of it (I10). Any other error is thrown on. */
-export function readOrUnreadable<T>(read: () => T): T | 'unreadable' {
+export function readOrUnreadable<T>(read: () => T): Readable<T> {
   try {
     return read();
   } catch (error) {
     if (isRollcallError(error, 'store_unreadable')) return 'unreadable';
     throw error;
   }
+}
+
+/** The same of a read at the source. A database that does not answer is no fact about a host, and is thrown on. */
+export async function orUnreadable<T>(read: Promise<T>): Promise<Readable<T>> {
+  try {
+    return await read;
+  } catch (error) {
+    return readOrUnreadable<T>(() => {
+      throw error;
+    });
+  }
+}
+
+/** Several rows for each host. Of a host of which one cannot be read, none is: nobody knows which of them is the true one. */
+export function openByHost<Row extends Trusted & { readonly host: string }>(
+  vault: Vault,
+  table: string,
+  rows: readonly Row[],
+): Map<string, Readable<readonly Unsealed<Row>[]>> {
+  const byHost = new Map<string, Unsealed<Row>[] | 'unreadable'>();
+  for (const row of rows) {
+    const before = byHost.get(row.host);
+    const opened = readOrUnreadable(() => openRow(vault, table, row));
+    if (opened === 'unreadable' || before === 'unreadable') byHost.set(row.host, 'unreadable');
+    else if (before === undefined) byHost.set(row.host, [opened]);
+    else before.push(opened);
+  }
+  return byHost;
+}
+
+/**
+ * Above every step, and every life, that a row which cannot be read ever had: they rise by one, and far less often than once a
+ * second, so the seconds of the hub's clock are ahead of them (as those of an epoch are, design 3).
+ */
+export function numberAbove(nowMs: number): number {
+  return Math.floor(nowMs / 1_000);
 }
 
 const NO_MAC = new Uint8Array();

@@ -3,42 +3,48 @@ import { isFresh, isStale } from '@rollcall/core/liveness';
 import type { HostRow, ShowHostAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
+import { listUnreadableRows } from '../operations/begin-anew.ts';
 import type { RollEntry } from '../roll.ts';
-import { findAssignment } from '../store/assignments.ts';
+import { type AssignmentRecord, findAssignment } from '../store/assignments.ts';
 import { type HostRecord, listRoll, readHost, type UnreadableHost } from '../store/hosts.ts';
-import { findPin, listPendings, listPins, type PinRecord } from '../store/pins.ts';
+import { findPendings, findPin, listPendings, listPins, type PendingRecord, type PinRecord } from '../store/pins.ts';
+import { orUnreadable, type Readable } from '../store/trust-row.ts';
 
 export async function listHostRows(hub: Hub): Promise<HostRow[]> {
   const pins = await listPins(hub.db, hub.vault);
-  const pending = new Set((await listPendings(hub.db, hub.vault)).map((change) => change.host));
-  return (await listRoll(hub.db, hub.vault)).map((host) => toRow(hub, host, pins.get(host.id), pending.has(host.id)));
+  const pendings = await listPendings(hub.db, hub.vault);
+  return (await listRoll(hub.db, hub.vault)).map((host) =>
+    toRow(hub, host, { pin: pins.get(host.id), pendings: pendings.get(host.id) }),
+  );
 }
 
+/** What can be read of it, and what cannot: a damaged row is no reason to show nothing. */
 export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
-  const host = await readHost(hub.db, hub.vault, id);
-  const pin = await findPin(hub.db, hub.vault, id);
-  const isPending = (await listPendings(hub.db, hub.vault, id)).length > 0;
-  const assignment = await findAssignment(hub.db, hub.vault, id, MASTER);
+  const { db, vault } = hub;
+  const host = await orUnreadable(readHost(db, vault, id));
+  const pin = await orUnreadable(findPin(db, vault, id));
+  const pendings = await orUnreadable(findPendings(db, vault, id));
+  const assignment = await orUnreadable(findAssignment(db, vault, id, MASTER));
   const entry = hub.roll.get(id);
   return {
-    host: toRow(hub, host, pin, isPending),
-    address: host.address,
+    host: toRow(hub, host === 'unreadable' ? { id, status: host } : host, { pin, pendings }),
+    address: host === 'unreadable' ? null : host.address,
     seenFrom: entry?.address ?? null,
     agentVersion: entry?.agentVersion ?? null,
-    addedAt: toTime(host.added_at),
-    assignments:
-      assignment === undefined
-        ? []
-        : [
-            {
-              secret: MASTER,
-              wanted: { epoch: assignment.epoch, step: assignment.step },
-              acked: assignment.ackedStep === 0 ? null : { epoch: assignment.epoch, step: assignment.ackedStep },
-              accept: [...assignment.accept],
-              present: assignment.present,
-            },
-          ],
+    addedAt: host === 'unreadable' ? null : toTime(host.added_at),
+    assignments: typeof assignment === 'object' ? [toAssignmentRow(assignment)] : [],
     refused: (entry?.refused ?? []).map(({ secret, reason }) => ({ secret, reason })),
+    unreadable: await listUnreadableRows(hub, db, id),
+  };
+}
+
+function toAssignmentRow({ epoch, step, ackedStep, accept, present }: AssignmentRecord) {
+  return {
+    secret: MASTER,
+    wanted: { epoch, step },
+    acked: ackedStep === 0 ? null : { epoch, step: ackedStep },
+    accept: [...accept],
+    present,
   };
 }
 
@@ -46,12 +52,12 @@ export function toTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-function toRow(
-  hub: Hub,
-  host: HostRecord | UnreadableHost,
-  pin: PinRecord | 'unreadable' | undefined,
-  isPending: boolean,
-): HostRow {
+interface Keys {
+  readonly pin: Readable<PinRecord> | undefined;
+  readonly pendings: Readable<readonly PendingRecord[]> | undefined;
+}
+
+function toRow(hub: Hub, host: HostRecord | UnreadableHost, { pin, pendings }: Keys): HostRow {
   const entry = hub.roll.get(host.id);
   const now = hub.clock.monotonic();
   const isReadable = host.status !== 'unreadable';
@@ -63,24 +69,24 @@ function toRow(
     fresh: entry !== undefined && isFresh(entry.seenMonotonic, entry.intervalMs, now),
     lastSeenAt: entry?.lastSeenAt == null ? null : toTime(entry.lastSeenAt),
     pin: typeof pin === 'object' ? { fingerprint: pin.fingerprint, anchor: pin.anchor } : null,
-    pending: isPending,
+    pending: typeof pendings === 'object' && pendings.length > 0,
     life: isReadable ? host.life : 1,
     proven:
       isReadable && host.proven_version !== null ? { master: { epoch: hub.epoch, version: host.proven_version } } : {},
     skewMs: entry?.skewMs ?? null,
-    flags: flagsOf(hub, host, pin, entry),
+    flags: flagsOf(hub, host, { pin, pendings }, entry),
   };
 }
 
 function flagsOf(
   hub: Hub,
   host: HostRecord | UnreadableHost,
-  pin: PinRecord | 'unreadable' | undefined,
+  { pin, pendings }: Keys,
   entry: RollEntry | undefined,
 ): string[] {
   const now = hub.clock.monotonic();
   const flags: [string, boolean][] = [
-    ['unreadable', host.status === 'unreadable' || pin === 'unreadable' || entry?.isAssignmentReadable === false],
+    ['unreadable', [host.status, pin, pendings].includes('unreadable') || entry?.isAssignmentReadable === false],
     ['banned', host.status !== 'unreadable' && host.banned === 1],
     ['approved_key_awaited', host.status !== 'unreadable' && host.approved_fingerprint !== null],
     ['stale', entry !== undefined && isStale(entry.seenMonotonic, entry.intervalMs, hub.clock.startedMonotonic, now)],

@@ -1,23 +1,31 @@
 /** Pins and their pending changes, with what the hub itself saw (design 3, "Reinstall or thief?"). */
 import { isFresh } from '@rollcall/core/liveness';
-import type { PendingPin, ShowPinAnswer } from '@rollcall/wire';
+import type { ListPinsAnswer, PendingPin, ShowPinAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
+import { listUnreadableRows } from '../operations/begin-anew.ts';
 import { readHost } from '../store/hosts.ts';
-import { findPin, listPendings, type PendingRecord } from '../store/pins.ts';
+import { findPendings, findPin, listPendings, type PendingRecord } from '../store/pins.ts';
+import { orUnreadable } from '../store/trust-row.ts';
 import { toTime } from './hosts.ts';
 
-export async function listPendingPins(hub: Hub, host?: string): Promise<PendingPin[]> {
-  return (await listPendings(hub.db, hub.vault, host)).map((pending) => toPending(hub, pending));
+export async function listPendingPins(hub: Hub): Promise<ListPinsAnswer> {
+  const pendings = [...(await listPendings(hub.db, hub.vault))];
+  return {
+    pending: pendings.flatMap(([, of]) => (of === 'unreadable' ? [] : of.map((pending) => toPending(hub, pending)))),
+    unreadable: pendings.flatMap(([host, of]) => (of === 'unreadable' ? [host] : [])),
+  };
 }
 
 export async function showPin(hub: Hub, id: string): Promise<ShowPinAnswer> {
-  const host = await readHost(hub.db, hub.vault, id);
-  const pin = await findPin(hub.db, hub.vault, id);
+  const { db, vault } = hub;
+  const host = await orUnreadable(readHost(db, vault, id));
+  const pin = await orUnreadable(findPin(db, vault, id));
+  const pendings = await orUnreadable(findPendings(db, vault, id));
   const seenAt = hub.roll.get(id)?.pinSeenAt ?? null;
   return {
     host: id,
     pin:
-      pin === undefined
+      typeof pin !== 'object'
         ? null
         : {
             fingerprint: pin.fingerprint,
@@ -25,8 +33,9 @@ export async function showPin(hub: Hub, id: string): Promise<ShowPinAnswer> {
             since: toTime(pin.since),
             lastSeenAt: seenAt === null ? null : toTime(seenAt),
           },
-    approved: host.approved_fingerprint,
-    pending: await listPendingPins(hub, id),
+    approved: host === 'unreadable' ? null : host.approved_fingerprint,
+    pending: pendings === 'unreadable' ? [] : pendings.map((pending) => toPending(hub, pending)),
+    unreadable: await listUnreadableRows(hub, db, id),
   };
 }
 

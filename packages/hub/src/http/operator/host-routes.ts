@@ -23,7 +23,7 @@ export function registerHostRoutes(on: OperatorRegister, hub: Hub): void {
   on(routes.unbanHost, async ({ host, actor }) => unbanHost(hub, host, actor));
   on(routes.removeHost, async ({ host, actor }) => removeHost(hub, host, actor));
 
-  on(routes.listPins, async () => ({ pending: await listPendingPins(hub) }));
+  on(routes.listPins, async () => listPendingPins(hub));
   on(routes.showPin, async ({ host }) => showPin(hub, host));
   on(routes.approvePin, async ({ host, body, actor }) => approvePin(hub, host, body.fingerprint, actor));
   on(routes.confirmPin, async ({ host, body, actor }) => confirmPin(hub, host, body.fingerprint, actor));

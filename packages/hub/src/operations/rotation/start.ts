@@ -61,7 +61,7 @@ async function reissueDestroyed(hub: Hub, tx: Tx, hosts: readonly RollHost[], de
   if (destroyed === null) return;
   const onRoll = new Set(hosts.map(({ id }) => id));
   const standing = [...(await listAssignments(tx, hub.vault, MASTER))];
-  const holders = standing.filter(([, held]) => held === 'unreadable' || held.accept.includes(destroyed));
+  const holders = standing.filter(([, held]) => held !== 'unreadable' && held.accept.includes(destroyed));
   const ids = holders.map(([host]) => host).filter((host) => onRoll.has(host));
   await issueMasterSteps(hub, tx, ids);
 }

@@ -77,7 +77,9 @@ async function reissue(hub: Hub, tx: Tx, rotation: Rotation, hosts: readonly Rol
   const wanted = assignmentSets(rotation, rotation.to, { switched: true }, false);
   const changed = hosts.filter(({ id }) => {
     const before = standing.get(id);
-    if (typeof before !== 'object') return true;
+    if (before === undefined) return true;
+    // The gate names it: a person begins it anew.
+    if (before === 'unreadable') return false;
     return before.present !== wanted.present || before.accept.join() !== wanted.accept.join();
   });
   await issueMasterSteps(
