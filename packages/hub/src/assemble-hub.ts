@@ -82,7 +82,7 @@ export async function assembleHub(
     clock,
     random,
     log,
-    roll: await createRoll({ db, vault }),
+    roll: await createRoll({ db, vault, clock }),
     generations,
     hubKey,
     statements: createStatements({ clock, hubKey, epoch, spki }),

@@ -151,7 +151,7 @@ describe('a no', () => {
   it('is asked of the store: what this process did not see yet is taken', async () => {
     const bearer = thiefBearer(hub, 'late', 1, 1);
     expect(await codeOf(present('late', bearer))).toBe('unauthenticated');
-    const beside = { ...hub, roll: { ...hub.roll, reload: async () => undefined } };
+    const beside = { ...hub, roll: { ...hub.roll, catchUp: async () => undefined } };
     await addHost(beside, { host: 'late', existing: true }, operator);
     expect(hub.roll.get('late')).toBeUndefined();
     expect(await present('late', bearer)).toMatchObject({ entry: { id: 'late' }, version: 1 });

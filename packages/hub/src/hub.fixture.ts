@@ -107,7 +107,7 @@ async function assemble(parts: Parts): Promise<TestHub> {
     clock,
     random,
     log: listTo(logged),
-    roll: await createRoll({ db, vault }),
+    roll: await createRoll({ db, vault, clock }),
     generations,
     hubKey,
     statements: createStatements({ clock, hubKey, epoch: 1, spki }),

@@ -38,8 +38,9 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
   const { db, vault, clock } = deps;
   let held: readonly LiveRecord[] = [];
   let heldVersion = 0;
-  /** Monotonic, since when the store cannot be read; `null` while it can. Nothing was ever read before the first reload. */
+  /** Monotonic, when the store was read last, once it cannot be read; `null` while it can. Nothing was before the first reload. */
   let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
+  let readAtMs = Number.NEGATIVE_INFINITY;
   let prepared: PreparedVerifier | undefined;
   /** The end of a window that the stored floor of the clock is past of. */
   let recordedEndMs: number | null = null;
@@ -49,14 +50,16 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
 
   const reload = async () => {
     // Until the answer is here, what is held goes on verifying: a beat in between must not be refused.
+    const beganAtMs = clock.monotonic();
     try {
       const version = await readTrustVersion(db, EVERY_HOST);
       held = await listUndestroyed(db, vault, MASTER);
       heldVersion = version;
       prepared = undefined;
+      readAtMs = beganAtMs;
       unreadableSince = null;
     } catch (error) {
-      unreadableSince ??= clock.monotonic();
+      unreadableSince ??= readAtMs;
       throw error;
     }
   };

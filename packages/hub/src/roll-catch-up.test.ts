@@ -12,7 +12,7 @@ const stateOf = (roll: Roll) => [...roll.entries()].map((entry) => trustOf(entry
 
 /** Another process on the same store, which is told nothing. */
 async function createWitness(hub: TestHub): Promise<Roll> {
-  return createRoll({ db: hub.db, vault: hub.vault });
+  return createRoll(hub);
 }
 
 it('catches up with each kind of change, and with nothing else', async () => {

@@ -68,7 +68,7 @@ describe('the roll in memory', () => {
 
   it('drops a host that left, by one look or by all', async () => {
     await enrolNew(hub, 'agent-8');
-    const beside = { ...hub, roll: { ...hub.roll, reload: async () => undefined } };
+    const beside = { ...hub, roll: { ...hub.roll, catchUp: async () => undefined } };
     await removeHost(beside, 'agent-7', operator);
     expect(hub.roll.get('agent-7')).toBeDefined();
     expect(await hub.roll.reload('agent-7')).toBeUndefined();

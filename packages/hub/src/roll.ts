@@ -8,6 +8,7 @@ import { limits } from '@rollcall/core/limits';
 import { type InstanceState, noInstances } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
 import type { Envelope } from '@rollcall/core/seal';
+import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { MASTER } from './live-generations.ts';
 import { createSharedRun } from './shared-run.ts';
@@ -90,16 +91,19 @@ export interface Roll {
   /** Reads one host at the source. `undefined` when it is not on the roll. Rejects, and changes nothing, when the source does not answer. */
   reload(id: string): Promise<RollEntry | undefined>;
   reloadAll(): Promise<void>;
+  /** Whether memory may say yes: for 30 s after it was as new as the store (I8). */
+  mayYes(): boolean;
   /** Makes memory as new as the store was when this was called: reads again what changed, and nothing where nothing did. */
   catchUp(): Promise<void>;
 }
 
-export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> {
-  const { db, vault } = deps;
+export async function createRoll(deps: { db: Db; vault: Vault; clock: Pick<HubClock, 'monotonic'> }): Promise<Roll> {
+  const { db, vault, clock } = deps;
   const held = new Map<string, RollEntry>();
   /** Every change up to this version is in memory; of some hosts later ones are too. */
   let readUpTo = 0;
   const readSince = new Map<string, number>();
+  let asNewAtMs = Number.NEGATIVE_INFINITY;
 
   const project = (
     id: string,
@@ -152,17 +156,23 @@ export async function createRoll(deps: { db: Db; vault: Vault }): Promise<Roll> 
         return project(id, host === 'unreadable' ? undefined : host, pin, assignment);
       }),
 
-    reloadAll: () => db.transaction().execute((tx) => readAll(tx)),
+    mayYes: () => clock.monotonic() - asNewAtMs < limits.cachedYesMs,
+
+    reloadAll: async () => {
+      const beganAtMs = clock.monotonic();
+      await db.transaction().execute((tx) => readAll(tx));
+      asNewAtMs = beganAtMs;
+    },
 
     catchUp: createSharedRun(async () => {
+      const beganAtMs = clock.monotonic();
       const changes = await listTrustChanges(db, readUpTo);
-      const last = changes.at(-1);
-      if (last === undefined) return;
       const unread = changes.filter(({ host, version }) => host !== EVERY_HOST && (readSince.get(host) ?? 0) < version);
       if (unread.length > limits.changesReadOneByOne) return roll.reloadAll();
       for (const { host } of unread) await roll.reload(host);
-      readUpTo = last.version;
-      readSince.clear();
+      readUpTo = changes.at(-1)?.version ?? readUpTo;
+      if (changes.length > 0) readSince.clear();
+      asNewAtMs = beganAtMs;
     }),
   };
   await roll.reloadAll();

@@ -198,8 +198,8 @@ export const bugs: readonly Bug[] = [
     name: 'master-in-the-log',
     says: 'the start of a rotation logs its value',
     file: 'hub/dist/operations/rotation/start.js',
-    from: 'await hub.generations.reload();',
-    to: "await hub.generations.reload(); BUG(); hub.log.info('started', { value: Buffer.from(hub.generations.current.value.reveal()).toString('hex') });",
+    from: 'await refresh(hub);',
+    to: "await refresh(hub); BUG(); hub.log.info('started', { value: Buffer.from(hub.generations.current.value.reveal()).toString('hex') });",
     breaks: 'I12',
   },
   {

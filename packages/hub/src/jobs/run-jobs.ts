@@ -27,7 +27,7 @@ export interface JobState {
   readonly durations: Histogram;
 }
 
-export const jobNames = ['liveness', 'generations', 'rotation'] as const;
+export const jobNames = ['liveness', 'generations', 'roll', 'rotation'] as const;
 export type JobName = (typeof jobNames)[number];
 
 export function runJobs(hub: Hub, clock: Clock): Jobs {
@@ -40,6 +40,10 @@ export function runJobs(hub: Hub, clock: Clock): Jobs {
     await hub.generations.reload();
     return limits.storePollMs;
   });
+  const roll = loop(hub, clock, 'roll', async () => {
+    await hub.roll.catchUp();
+    return limits.storePollMs;
+  });
   const rotation = loop(hub, clock, 'rotation', async () => {
     const startedAt = clock.monotonic();
     const changed = await stepRotation(hub);
@@ -47,7 +51,7 @@ export function runJobs(hub: Hub, clock: Clock): Jobs {
     // A pass over a large roll costs; it must not become what the hub mainly does.
     return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
   });
-  const loops = [liveness, generations, rotation];
+  const loops = [liveness, generations, roll, rotation];
   return {
     nudge: () => rotation.wake(),
     areAlive: () => loops.every((job) => clock.monotonic() - job.lastRoundAt() < limits.jobSilentMs),

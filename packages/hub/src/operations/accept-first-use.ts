@@ -1,8 +1,10 @@
 /** First use: measured, bounded, and off by default (design 3). */
+
 import { decideFirstUse, type Exposure, measureExposure } from '@rollcall/core/pins';
 import { assertTimeTrusted } from '@rollcall/core/rotation';
 import type { AcceptFirstUseAnswer, AcceptFirstUseBody, ExposureAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
+import { refresh } from '../refresh.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { type HostRecord, listRoll, putHosts } from '../store/hosts.ts';
 import type { Db, Tx } from '../store/schema.ts';
@@ -35,7 +37,7 @@ export async function acceptFirstUse(hub: Hub, body: AcceptFirstUseBody, actor: 
   const answer = await hub.db
     .transaction()
     .execute((tx) => (body.on ? turnOn(hub, tx, body, actor) : turnOff(hub, tx, actor)));
-  await hub.roll.reloadAll();
+  await refresh(hub);
   return answer;
 }
 

@@ -2,10 +2,12 @@
  * `hub accept-time`: a person says that the wall clock is right. It may lower the floor, so nothing may be open afterwards that
  * was opened, or has ended, by the time that was wrong (design 6, Clocks; I7).
  */
+
 import { isWindowOpen, type Rotation } from '@rollcall/core/rotation';
 import type { AcceptTimeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
+import { refresh } from '../refresh.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { type LiveRecord, listUndestroyed, updateGeneration } from '../store/generations.ts';
@@ -34,8 +36,7 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
     return closed;
   });
   hub.clock.accept(accepted);
-  await hub.generations.reload();
-  await hub.roll.reloadAll();
+  await refresh(hub);
   hub.nudgeRotation();
   return { before: toTime(beforeMs), after: toTime(accepted.nowMs), ...closed };
 }

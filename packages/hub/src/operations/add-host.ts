@@ -1,4 +1,5 @@
 /** Putting a host on the roll, and issuing the token that it enrols with (design 3, Enrolment). */
+
 import { encodeHex } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { encodeEnrolmentToken, enrolmentKey, SecretBytes } from '@rollcall/core/keys';
@@ -6,6 +7,7 @@ import { limits } from '@rollcall/core/limits';
 import { assertTimeTrusted } from '@rollcall/core/rotation';
 import type { AddHostAnswer, AddHostBody } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
+import { refresh } from '../refresh.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { insertEnrolmentToken, killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import type { Tx } from '../store/schema.ts';
@@ -20,7 +22,7 @@ export async function addHost(hub: Hub, body: AddHostBody, actor: Actor): Promis
     const added = { host: host.id, life: host.life };
     return body.existing === true ? added : { ...added, ...(await issueToken(hub, tx, host.id, body.tokenLifeMs)) };
   });
-  await hub.roll.reload(answer.host);
+  await refresh(hub);
   return answer;
 }
 
@@ -50,7 +52,7 @@ export async function reenrolHost(
     });
     return { host: id, life: host.status === 'invited' ? host.life : host.life + 1, ...token };
   });
-  await hub.roll.reload(id);
+  await refresh(hub);
   return answer;
 }
 

@@ -1,4 +1,5 @@
 /** The first generation of the master: made here, or imported from the fleet as it is (design 11, Master). */
+
 import { decodeBase64url } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { assertGeneration, type MasterScheme, SecretBytes } from '@rollcall/core/keys';
@@ -7,6 +8,7 @@ import { assertTimeTrusted } from '@rollcall/core/rotation';
 import type { CreateSecretBody, SecretRow } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
+import { refresh } from '../refresh.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { type GenerationRecord, insertGeneration, listGenerations } from '../store/generations.ts';
 import type { Db } from '../store/schema.ts';
@@ -16,7 +18,7 @@ export async function createSecret(hub: Hub, body: CreateSecretBody, actor: Acto
   assertTimeTrusted(hub.clock.read());
   const scheme: MasterScheme = body.scheme ?? { name: 'hkdf' };
   const value = body.value === undefined ? hub.random(32) : readImported(body.value, scheme);
-  await hub.db.transaction().execute(async (tx) => {
+  const created = await hub.db.transaction().execute(async (tx) => {
     const now = hub.clock.now();
     if ((await listGenerations(tx, hub.vault, MASTER)).length > 0) {
       throw new RollcallError('secret_exists', { secret: MASTER });
@@ -39,9 +41,10 @@ export async function createSecret(hub: Hub, body: CreateSecretBody, actor: Acto
       outcome: 'done',
       details: { version: 1, scheme: scheme.name },
     });
+    return showSecret(hub, tx);
   });
-  await hub.generations.reload();
-  return showSecret(hub, hub.db);
+  await refresh(hub);
+  return created;
 }
 
 export async function showSecret(hub: Pick<Hub, 'vault'>, db: Db): Promise<SecretRow> {

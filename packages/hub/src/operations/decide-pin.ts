@@ -1,10 +1,12 @@
 /** An operator's word about a pin: approve, confirm, reject (design 3). */
+
 import { RollcallError } from '@rollcall/core/errors';
 import { decideApproval, decideConfirmation, decideRejection } from '@rollcall/core/pins';
 import { assertTimeTrusted } from '@rollcall/core/rotation';
 import { parseWrapPublicKey } from '@rollcall/core/seal';
 import type { PinChangeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
+import { refresh } from '../refresh.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { readHost, updateHost } from '../store/hosts.ts';
 import { deletePendings, findObserved, findPendings, findPin, writePin } from '../store/pins.ts';
@@ -80,16 +82,19 @@ export function rejectPin(hub: Hub, id: string, fingerprint: string, actor: Acto
 }
 
 async function change(hub: Hub, id: string, act: (tx: Tx) => Promise<string>): Promise<PinChangeAnswer> {
-  const effect = await hub.db.transaction().execute(act);
-  await hub.roll.reload(id);
-  const host = await readHost(hub.db, hub.vault, id);
-  const pin = await findPin(hub.db, hub.vault, id);
-  return {
-    host: id,
-    effect,
-    life: host.life,
-    pin: pin === undefined ? null : { fingerprint: pin.fingerprint, anchor: pin.anchor },
-  };
+  const answer = await hub.db.transaction().execute(async (tx) => {
+    const effect = await act(tx);
+    const { life } = await readHost(tx, hub.vault, id);
+    const pin = await findPin(tx, hub.vault, id);
+    return {
+      host: id,
+      effect,
+      life,
+      pin: pin === undefined ? null : { fingerprint: pin.fingerprint, anchor: pin.anchor },
+    };
+  });
+  await refresh(hub);
+  return answer;
 }
 
 async function record(

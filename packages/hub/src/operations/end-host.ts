@@ -1,8 +1,10 @@
 /** Eviction and removal: the two ends of a host (design 3, States of a host). */
+
 import { RollcallError } from '@rollcall/core/errors';
 import type { HostChangeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
+import { refresh } from '../refresh.ts';
 import { type Actor, type AuditEntry, appendAudit } from '../store/audit.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { listUndestroyed } from '../store/generations.ts';
@@ -61,7 +63,7 @@ async function end(
     const generations = await listUndestroyed(tx, hub.vault, MASTER);
     return { after: ended, held: heldSecrets(ended, generations, hub.clock.now()) };
   });
-  await hub.roll.reload(id);
+  await refresh(hub);
   hub.nudgeRotation();
   // Derived keys are the host's own, and dead with its life; what it knows beside them is listed.
   return { host: id, status: after.status, life: after.life, heldSecrets: held };

@@ -1,7 +1,9 @@
 /** Many hosts at once: every row is judged and reported, and all are taken or none is (design 8). */
+
 import { RollcallError } from '@rollcall/core/errors';
 import type { AddHostBody, ImportHostsAnswer, ImportHostsBody } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
+import { refresh } from '../refresh.ts';
 import type { Actor } from '../store/audit.ts';
 import type { HostRecord } from '../store/hosts.ts';
 import { type JudgeNewHost, prepareJudge, putOnRoll } from './put-on-roll.ts';
@@ -25,7 +27,7 @@ export async function importHosts(hub: Hub, body: ImportHostsBody, actor: Actor)
         : { host, outcome: 'refused', code: refusal.code, hint: refusal.row.hint };
     });
   });
-  await hub.roll.reloadAll();
+  await refresh(hub);
   return summary(rows);
 }
 

@@ -1,7 +1,9 @@
 /** Suspension: a host that is refused for a while, and keeps its place on the roll (design 3, States of a host). */
+
 import { RollcallError } from '@rollcall/core/errors';
 import type { HostChangeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
+import { refresh } from '../refresh.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { type HostRecord, readHost, updateHost } from '../store/hosts.ts';
@@ -45,7 +47,7 @@ async function change(
     await appendAudit(tx, { at: hub.clock.now(), actor, action, target: id, outcome: 'done' });
     return changed;
   });
-  await hub.roll.reload(id);
+  await refresh(hub);
   hub.nudgeRotation();
   return { host: id, status: after.status, life: after.life, heldSecrets: [] };
 }

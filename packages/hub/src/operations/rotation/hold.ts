@@ -1,7 +1,9 @@
 /** An operator's hand on a running rotation: pause, resume, leave, cut (design 5). */
+
 import { RollcallError } from '@rollcall/core/errors';
 import { decideCut, decideLeave, isRunning, type Rotation } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
+import { refresh } from '../../refresh.ts';
 import type { Actor, AuditEntry } from '../../store/audit.ts';
 import { updateGeneration } from '../../store/generations.ts';
 import type { Tx } from '../../store/schema.ts';
@@ -54,7 +56,7 @@ export async function cutRotation(
       details: { until: new Date(decision.verifyUntilMs).toISOString(), stranded: decision.stranded },
     };
   });
-  await hub.generations.reload();
+  await refresh(hub);
 }
 
 async function hold(

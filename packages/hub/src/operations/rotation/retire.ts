@@ -1,7 +1,9 @@
 /** `rotation retire [--now] [--leave NAME…]`: the previous generation verifies no more, and its value is destroyed (design 5). */
+
 import { RollcallError } from '@rollcall/core/errors';
 import { decideRetire, phases } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
+import { refresh } from '../../refresh.ts';
 import type { Actor } from '../../store/audit.ts';
 import { readRotation, viewRotation } from './view.ts';
 import { destroyGeneration, narrow, recordRotation, storeRotation } from './write.ts';
@@ -29,7 +31,6 @@ export async function retireRotation(
     else await storeRotation(hub, tx, { ...rotation, left }, rotation.phase);
     await hub.clock.save(tx);
   });
-  await hub.generations.reload();
-  await hub.roll.reloadAll();
+  await refresh(hub);
   hub.nudgeRotation();
 }

@@ -1,4 +1,5 @@
 /** `rotation start master`: the new generation is durable, encrypted, before anything uses it (design 5, I11). */
+
 import { encodeHex } from '@rollcall/core/bytes';
 import { SecretBytes } from '@rollcall/core/keys';
 import {
@@ -11,6 +12,7 @@ import {
 } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
+import { refresh } from '../../refresh.ts';
 import { listAssignments } from '../../store/assignments.ts';
 import type { Actor } from '../../store/audit.ts';
 import { insertGeneration, type LiveRecord, updateGeneration } from '../../store/generations.ts';
@@ -50,8 +52,7 @@ export async function startRotation(hub: Hub, input: StartInput, actor: Actor): 
     });
     return decision.rotation;
   });
-  await hub.generations.reload();
-  await hub.roll.reloadAll();
+  await refresh(hub);
   hub.nudgeRotation();
   return started;
 }

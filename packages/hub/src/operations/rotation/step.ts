@@ -9,6 +9,7 @@ import type { Rotation } from '@rollcall/core/rotation';
 import { decideAdvance, isWindowOpen, phases, planWave, type Wave } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
+import { refresh } from '../../refresh.ts';
 import { type Actor, hubActor } from '../../store/audit.ts';
 import { findRunning } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
@@ -33,7 +34,7 @@ export async function stepRotation(hub: Hub): Promise<boolean> {
     await advance(hub, tx, view, rotation.phase, hubActor);
     return true;
   });
-  if (changed) await reload(hub);
+  if (changed) await refresh(hub);
   return changed;
 }
 
@@ -48,7 +49,8 @@ export async function advanceRotation(
     const view = await viewRotation(hub, tx, await readRotation(hub, tx, id));
     await advance(hub, tx, view, expected ?? view.rotation.phase, actor);
   });
-  await reload(hub);
+  await refresh(hub);
+  hub.nudgeRotation();
 }
 
 /** The window has ended: the old generation stopped verifying by itself, whoever has not come along (I7). */
@@ -82,9 +84,4 @@ async function advance(hub: Hub, tx: Tx, view: RotationView, expected: Rotation[
   }
   await storeRotation(hub, tx, after, rotation.phase);
   await recordRotation(hub, tx, after, actor, 'rotation.advanced', { out_of: rotation.phase, cutOff: gate.cutOff });
-}
-
-async function reload(hub: Hub): Promise<void> {
-  await hub.roll.reloadAll();
-  hub.nudgeRotation();
 }
