@@ -2,8 +2,9 @@
 import type { ErrorCode } from '@rollcall/core/errors';
 import type { SecretBytes } from '@rollcall/core/keys';
 import type { LogFields, Random, TransportAnswer, TransportRequest } from '@rollcall/core/ports';
-import type { PinState } from '@rollcall/wire';
+import type { HeartbeatBody, PinState } from '@rollcall/wire';
 import type { BearerMemory } from './bearer.ts';
+import type { Confirmation } from './listener/decide-listener.ts';
 import type { DurableState, PendingEnrolment, StatementTime } from './state/durable-state.ts';
 
 export interface AgentState {
@@ -38,6 +39,8 @@ export interface AgentState {
   readonly refused: ReadonlyMap<string, Refusal>;
   /** Times of statements, ahead of the durable ones. */
   readonly statements: ReadonlyMap<string, StatementTime>;
+  /** Which generations the hub verifies, as it last said since this start. */
+  readonly confirmation?: Confirmation;
   /** Why the last write failed; absent when it did not. */
   readonly diskProblem?: 'disk_full' | 'state_unwritable';
   /** Why the last attempt failed; absent when it did not. */
@@ -87,7 +90,11 @@ export interface Moment {
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly random: Random;
+  /** What this host's verifiers and sinks have to say in the next beat. */
+  readonly reports?: BeatReports;
 }
+
+export type BeatReports = Pick<HeartbeatBody, 'listener' | 'tokens' | 'probes' | 'sinks'>;
 
 export type AgentEvent =
   | { readonly type: 'started' }

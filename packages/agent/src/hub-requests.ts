@@ -5,10 +5,13 @@ import { limits } from '@rollcall/core/limits';
 import type { PeerTrust, TransportRequest } from '@rollcall/core/ports';
 import { type EnrolBody, type HeartbeatBody, routes, version } from '@rollcall/wire';
 import type { AgentState, Moment } from './agent-state.ts';
+import { presentedToken } from './listener/acceptance.ts';
 import type { DurableState, PendingEnrolment } from './state/durable-state.ts';
 
 export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>, now: Moment): TransportRequest {
   const { durable } = state;
+  // Beside its own bearer, so that the hub knows who presents which version (design 5, Who presented it).
+  const tokens = [...durable.assignments.values()].map(presentedToken).filter((text) => text !== undefined);
   const body: HeartbeatBody = {
     instance: encodeBase64url(state.instance),
     seq: state.seq,
@@ -19,6 +22,7 @@ export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>
     agent: { version },
     startup: state.startup,
     sentAt: new Date(now.wallMs).toISOString(),
+    ...now.reports,
   };
   return {
     ...post(hubAddress(state, durable.hubs), routes.heartbeat.path, body),
@@ -27,6 +31,7 @@ export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>
       authorization: `Bearer ${encodeToken('rcb', key.reveal())}`,
       'x-rollcall-host': durable.host,
     },
+    ...(tokens.length === 0 ? {} : { tokens }),
     judge: chainTrust(durable),
   };
 }

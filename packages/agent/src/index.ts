@@ -4,7 +4,15 @@ export { systemFiles } from './adapters/system-files.ts';
 export type { Actions, AgentEvent, AgentState, Effect, Moment, Ticked } from './agent-state.ts';
 export { describeAgent } from './agent-status.ts';
 export { type LoopPorts, runLoop } from './loop.ts';
-export { type AgentOptions, examineAgent, readAgentStatus, reloadAgent, resetWrapKey, runAgent } from './main.ts';
+export {
+  type AgentOptions,
+  examineAgent,
+  probeAgent,
+  readAgentStatus,
+  reloadAgent,
+  resetWrapKey,
+  runAgent,
+} from './main.ts';
 export { type AgentFlags, type ReadInput, readGiven } from './read-given.ts';
 export { decideStart, type Given, tokenDigest } from './start.ts';
 export { type DurableState, encodeDurableState, parseDurableState } from './state/durable-state.ts';

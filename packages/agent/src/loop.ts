@@ -1,7 +1,7 @@
 /** Performs what `tick` decides, and brings back what came of it. Nothing is decided here. */
 import { isRollcallError } from '@rollcall/core/errors';
 import type { Clock, Log, Random, Transport } from '@rollcall/core/ports';
-import type { AgentEvent, AgentState, Effect, LogAction, Moment } from './agent-state.ts';
+import type { AgentEvent, AgentState, BeatReports, Effect, LogAction, Moment } from './agent-state.ts';
 import { type DurableState, encodeDurableState } from './state/durable-state.ts';
 import type { Persist } from './state/persist.ts';
 import { tick } from './tick.ts';
@@ -12,6 +12,16 @@ export interface LoopPorts {
   readonly transport: Transport;
   readonly log: Log;
   readonly persist: Persist;
+  readonly reports?: ReportsPort;
+}
+
+/** What there is to report in a beat, from the parts of an agent that are no part of `tick`. */
+export interface ReportsPort {
+  take(): BeatReports;
+  /** The hub has answered the beat that said this. */
+  taken(reports: BeatReports): void;
+  /** Aborted as soon as there is something that should not wait for the next beat. */
+  news(): AbortSignal;
 }
 
 /** Resolves once `signal` is aborted: after a write that is under way, and without waiting for the hub. */
@@ -24,23 +34,29 @@ export async function runLoop(
   let state = initial;
   let event: AgentEvent = { type: 'started' };
   while (!signal.aborted) {
-    const ticked = tick(state, moment(ports), event);
+    const now = moment(ports);
+    const ticked = tick(state, now, event);
     state = ticked.state;
     onState?.(state);
     const logs = ticked.actions.slice(0, -1) as readonly LogAction[];
     for (const { level, message, fields } of logs) ports.log[level](message, fields);
-    event = await perform(ports, ticked.actions.at(-1) as Effect, signal);
+    const effect = ticked.actions.at(-1) as Effect;
+    event = await perform(ports, effect, signal);
+    if (effect.type === 'post_heartbeat' && event.type === 'answered' && event.answer.status === 200) {
+      if (now.reports !== undefined) ports.reports?.taken(now.reports);
+    }
   }
 }
 
-function moment({ clock, random }: LoopPorts): Moment {
-  return { wallMs: clock.now(), monotonicMs: clock.monotonic(), random };
+function moment({ clock, random, reports }: LoopPorts): Moment {
+  const now = { wallMs: clock.now(), monotonicMs: clock.monotonic(), random };
+  return reports === undefined ? now : { ...now, reports: reports.take() };
 }
 
 async function perform(ports: LoopPorts, effect: Effect, signal: AbortSignal): Promise<AgentEvent> {
   switch (effect.type) {
     case 'wake_at':
-      await ports.clock.sleep(Math.max(0, effect.monotonicMs - ports.clock.monotonic()), signal);
+      await ports.clock.sleep(Math.max(0, effect.monotonicMs - ports.clock.monotonic()), wakeSignal(ports, signal));
       return { type: 'woken' };
     case 'persist':
       return persist(ports, effect.next);
@@ -49,6 +65,10 @@ async function perform(ports: LoopPorts, effect: Effect, signal: AbortSignal): P
     case 'fetch_trust_bundle':
       return request(ports, effect, signal);
   }
+}
+
+function wakeSignal({ reports }: LoopPorts, signal: AbortSignal): AbortSignal {
+  return reports === undefined ? signal : AbortSignal.any([signal, reports.news()]);
 }
 
 async function persist({ persist: write, log }: LoopPorts, next: DurableState): Promise<AgentEvent> {

@@ -1,12 +1,27 @@
 /** The composition root of the agent: builds the ports, takes the state directory, and runs until it is told to stop. */
 import { errorTable, isRollcallError } from '@rollcall/core/errors';
+import type { JsonObject, JsonValue } from '@rollcall/core/json';
 import type { Log } from '@rollcall/core/ports';
-import type { AgentReloadAnswer, AgentStatusAnswer, Examination } from '@rollcall/wire';
+import {
+  type AgentProbeAnswer,
+  type AgentReloadAnswer,
+  type AgentStatusAnswer,
+  type Examination,
+  version,
+} from '@rollcall/wire';
 import { lockDirectory } from './adapters/directory-lock.ts';
 import { type DoctorOptions, observeAgent } from './adapters/doctor.ts';
+import { createHostListener } from './adapters/host-listener.ts';
 import { createPinoLog, type LogLevel } from './adapters/pino-log.ts';
 import { readInputFile } from './adapters/read-input-file.ts';
-import { askReload, askStatus, type StatusAgent, type StatusSocket, serveStatus } from './adapters/status-socket.ts';
+import {
+  askProbe,
+  askReload,
+  askStatus,
+  type StatusAgent,
+  type StatusSocket,
+  serveStatus,
+} from './adapters/status-socket.ts';
 import { createSystemClock } from './adapters/system-clock.ts';
 import { resolveDirectory, systemFiles } from './adapters/system-files.ts';
 import { systemRandom } from './adapters/system-random.ts';
@@ -14,17 +29,21 @@ import { createTlsTransport } from './adapters/tls-transport.ts';
 import type { AgentState } from './agent-state.ts';
 import { describeAgent } from './agent-status.ts';
 import { judgeAgent } from './doctor/judge-agent.ts';
+import { type ListenAddress, parseListenAddress } from './listener/listen-address.ts';
 import { runLoop } from './loop.ts';
 import { type AgentFlags, type ReadGiven, readGiven } from './read-given.ts';
 import { createReload, type Reload } from './reload.ts';
 import { type ResetWrapKey, resetWrapKey as resetWrapKeyIn } from './reset-wrap-key.ts';
 import { decideStart } from './start.ts';
-import { loadState, prepareDirectory } from './state/load.ts';
+import { keepCounters, takeKeptCounters } from './state/kept-counters.ts';
+import { loadState, prepareDirectory, type StateDirectory } from './state/load.ts';
 import { createPersist } from './state/persist.ts';
 
 export interface AgentOptions extends AgentFlags {
   readonly stateDir: string;
   readonly logLevel?: LogLevel;
+  /** `HOST:PORT` of a listener for the hub and for holders of a shared token; without it there is none on the network. */
+  readonly listen?: string;
   /** Reads the configuration again, on SIGHUP or when the status socket is asked; without it SIGHUP ends the agent. */
   readonly reload?: () => Promise<AgentOptions>;
 }
@@ -35,6 +54,7 @@ export interface AgentOptions extends AgentFlags {
  */
 export async function runAgent(options: AgentOptions, control: { readonly signal?: AbortSignal } = {}): Promise<void> {
   const log = createPinoLog(options.logLevel ?? 'info');
+  const listen = options.listen === undefined ? undefined : parseListenAddress(options.listen);
   const read = await readGiven(options, readInputFile);
   const directory = await resolveDirectory(options.stateDir);
   const place = { files: systemFiles, directory, uid: process.getuid?.() ?? 0 };
@@ -51,11 +71,12 @@ export async function runAgent(options: AgentOptions, control: { readonly signal
     const persist = createPersist(systemFiles, directory, loaded?.inForce);
     const reload = createReload(options, (level) => log.setLevel(level), log);
     await serve({
-      directory,
+      place,
       initial,
       persist,
       log,
       reload,
+      ...(listen === undefined ? {} : { listen }),
       listensToHangup: options.reload !== undefined,
       ...control,
     });
@@ -92,6 +113,11 @@ export async function reloadAgent(stateDir: string): Promise<AgentReloadAnswer> 
   return askReload(await resolveDirectory(stateDir));
 }
 
+/** Asks the agent that runs on this state directory to probe its own listener. Throws why it cannot. */
+export async function probeAgent(stateDir: string): Promise<AgentProbeAnswer> {
+  return askProbe(await resolveDirectory(stateDir));
+}
+
 /** Gives a stopped agent another wrap key: see `reset-wrap-key.ts`. Throws `state_locked` while an agent runs. */
 export async function resetWrapKey(stateDir: string): Promise<ResetWrapKey> {
   const directory = await resolveDirectory(stateDir);
@@ -116,36 +142,49 @@ function tolerateAbsent({ absent }: ReadGiven, hasIdentity: boolean, log: Log): 
 }
 
 async function serve(at: {
-  readonly directory: string;
+  readonly place: StateDirectory;
   readonly initial: AgentState;
   readonly persist: ReturnType<typeof createPersist>;
   readonly log: Log;
   readonly reload: Reload;
+  readonly listen?: ListenAddress;
   readonly listensToHangup: boolean;
   readonly signal?: AbortSignal;
 }): Promise<void> {
-  const { directory, initial, persist, log, reload } = at;
+  const { place, initial, persist, log, reload, listen } = at;
+  const { directory } = place;
   const stop = at.signal === undefined ? stopOnSignals() : { signal: at.signal, release: () => undefined };
   const clock = createSystemClock();
   const transport = createTlsTransport({ clock, log });
   const hangUp = () => void reload().catch(() => undefined);
   if (at.listensToHangup) process.on('SIGHUP', hangUp);
   let state = initial;
+  const keptCounters = await takeCounters(place, log);
+  const listener = createHostListener(
+    { clock, random: systemRandom, log, suspendedMs: () => clock.monotonic() - performance.now() },
+    initial,
+    { version, ...(listen === undefined ? {} : { listen }), ...(keptCounters === undefined ? {} : { keptCounters }) },
+  );
   try {
-    const socket = await serveStatusIfPossible(directory, { describe: () => describeAgent(state), reload }, log);
+    const describe = () => describeAgent(state, listener.status());
+    const { handle, probe, reports } = listener;
+    const socket = await serveStatusIfPossible(directory, { describe, reload, handle, probe }, log);
     log.info('agent started', { host: state.durable.host, startup: state.startup, directory });
     try {
-      await runLoop({ clock, random: systemRandom, transport, log, persist }, initial, {
+      await runLoop({ clock, random: systemRandom, transport, log, persist, reports }, initial, {
         signal: stop.signal,
         onState: (next) => {
           state = next;
+          listener.update(next);
         },
       });
     } finally {
       await socket?.close();
     }
+    await leaveCounters(place, await listener.close(), log);
     log.info('agent stopped', { host: state.durable.host });
   } finally {
+    await listener.close();
     stop.release();
     process.removeListener('SIGHUP', hangUp);
     transport.close();
@@ -165,6 +204,31 @@ async function serveStatusIfPossible(
     log.error('the status socket cannot be made; the agent runs without it', { code: error.code, ...error.details });
     return undefined;
   }
+}
+
+/** What cannot be read or removed is not counted on: the hub sees another counter, and that some may be missing. */
+async function takeCounters(place: StateDirectory, log: Log): Promise<JsonValue | undefined> {
+  try {
+    return await takeKeptCounters(place);
+  } catch (error) {
+    log.warn('what was counted before this start is lost; the count begins anew', { code: codeOf(error) });
+    return undefined;
+  }
+}
+
+async function leaveCounters(place: StateDirectory, counters: JsonObject, log: Log): Promise<void> {
+  if (Array.isArray(counters['counters']) && counters['counters'].length === 0) return;
+  try {
+    await keepCounters(place, counters);
+  } catch (error) {
+    log.warn('what was counted cannot be kept for the next start; the count begins anew there', {
+      code: codeOf(error),
+    });
+  }
+}
+
+function codeOf(error: unknown): string {
+  return isRollcallError(error) ? error.code : 'internal';
 }
 
 function stopOnSignals(): { readonly signal: AbortSignal; readonly release: () => void } {

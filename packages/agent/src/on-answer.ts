@@ -77,12 +77,19 @@ function heartbeat(before: AgentState, now: Moment, body: Uint8Array, asking: As
   const told = parseHeartbeatAnswer(body);
   const { durable } = before;
   const deliveries = takeDeliveries(durable, told.deliveries, before.refused);
-  const statements = takeStatements(deliveries.next, before.statements, told.statements);
+  const statements = takeStatements(
+    deliveries.next,
+    before.statements,
+    told.statements,
+    before.confirmation !== undefined,
+  );
+  const { inForce } = statements;
   const master = durable.assignments.get('master');
   const state: AgentState = {
     ...succeeded(before),
     refused: deliveries.refused,
     statements: statements.seen,
+    ...(inForce === undefined ? {} : { confirmation: { ...inForce, monotonicMs: now.monotonicMs } }),
     lastAnswer: { wallMs: now.wallMs, pin: told.pin },
     bearer: noteAccepted(master, before.bearer, asking.bearerVersion, now.monotonicMs),
     heartbeats: counted(before, 'ok'),

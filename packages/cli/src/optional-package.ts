@@ -1,6 +1,6 @@
 /** Hub and agent are optional peers: a host does not install a database, a laptop neither (design 2). */
 import { RollcallError } from '@rollcall/core/errors';
-import type { AgentReloadAnswer, AgentStatusAnswer, Examination } from '@rollcall/wire';
+import type { AgentProbeAnswer, AgentReloadAnswer, AgentStatusAnswer, Examination } from '@rollcall/wire';
 import type { Io } from './ports.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -44,6 +44,8 @@ export interface AgentPackage {
   readAgentStatus(stateDir: string): Promise<AgentStatusAnswer>;
   /** Asks the agent that runs there to read its configuration again. */
   reloadAgent(stateDir: string): Promise<AgentReloadAnswer>;
+  /** Asks the agent that runs there to probe its own listener. */
+  probeAgent(stateDir: string): Promise<AgentProbeAnswer>;
   /** Looks, and changes nothing. */
   examineAgent(options: {
     readonly stateDir: string;
@@ -68,6 +70,7 @@ export interface AgentRunOptions {
   readonly hubRootFile?: string;
   readonly masterFile?: string;
   readonly life?: number;
+  readonly listen?: string;
   readonly logLevel?: LogLevel;
   /** Reads the configuration again, on SIGHUP or `agent reload`. */
   readonly reload?: () => Promise<Omit<AgentRunOptions, 'reload'>>;

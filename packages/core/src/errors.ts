@@ -101,6 +101,13 @@ const rows = {
   pin_missing: [409, 3, 'The hub has taken no key of this host, so nothing can be delivered to it.', 'On the hub: `rollcall host reenrol HOST`, or accept first use for it.'],
   pin_contested: [409, 3, 'The hub holds another key for this host than the one it publishes.', 'Compare `rollcall agent status` here with `rollcall pin show HOST` on the hub; approve there, or re-enrol.'],
   pin_unusable: [409, 3, 'The hub cannot use the key that this host publishes.', 'Move the state directory away and re-enrol: `rollcall host reenrol HOST` on the hub.'],
+  listener_no_credential: [409, 3, 'A listener is configured and stays closed: this host holds nothing that it could demand of a caller.', 'It opens by itself once the hub has delivered something to this host: see `rollcall agent status`.'],
+  listener_no_certificate: [409, 3, 'A listener is configured and stays closed: it has no certificate.', 'It opens by itself once the hub has issued one for this host: enrol it, or see `rollcall agent status`.'],
+  listener_certificate_expired: [409, 3, 'A listener is configured and stays closed: its certificate has expired, or is not valid yet.', 'The agent asks for another one by itself: see whether it reaches its hub.'],
+  listener_unconfirmed: [409, 3, 'A listener is configured and stays closed: the hub has not confirmed lately that what this host holds is in force.', 'It opens by itself with the next answer of the hub: see whether the agent reaches it.'],
+  listener_not_configured: [409, 3, 'This agent has no listener on the network.', 'Start it with --listen HOST:PORT, where its callers can reach it.'],
+  probe_failed: [409, 3, 'The listener of this host does not do what the host was told.', 'Is it this agent that listens there? Compare with `rollcall agent status`.'],
+  token_file_loose_mode: [500, 2, 'Others may read a file with a token.', 'Mend it with: chmod 600 FILE'],
   agent_not_running: [503, 1, 'No agent answers on this state directory.', 'Start it: `rollcall agent start --state DIR`.', 'retry'],
 
   // --- Pins (design 3)

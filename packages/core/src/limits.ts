@@ -39,6 +39,21 @@ export const limits = {
   sinkArgumentCharacters: 1_000,
   pidFileMaxBytes: 64,
 
+  /** Of all tokens of a host together: a beat has a bound too. */
+  hitSamplesInAll: 16,
+  /** Lines of one request; each is compared with everything that is held. */
+  presentedTokens: 16,
+  /** Requests of one probe, and how long one may take. */
+  probeTimeoutMs: 5_000,
+  /** A probe that could not be made is tried again after this. */
+  probeAgainMs: 5_000,
+
+  // Listener of an agent (design 4, Commands)
+  listenerConnections: 1_000,
+  listenerCheckMs: 1_000,
+  /** Elapsed time that counts suspension, ahead of the one that does not: then the machine was suspended. */
+  suspensionMs: 1_500,
+
   // JSON
   jsonMaxDepth: 16,
 

@@ -78,6 +78,8 @@ export interface TransportRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Shared tokens: each is sent in an `X-Node-Token` line of its own. */
+  readonly tokens?: readonly string[];
   readonly body?: Uint8Array;
   readonly judge: PeerTrust;
 }

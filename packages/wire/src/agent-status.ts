@@ -1,5 +1,6 @@
 /** `GET /v1/status` on the agent's own socket (design 8). */
 import { type Static, Type } from 'typebox';
+import { heldToken, listenerStatus } from './agent-listener.ts';
 import { count, pinState, position } from './heartbeat.ts';
 import { nullable } from './hosts.ts';
 import { fingerprint, hostId, name, sentence, time, word } from './text-kinds.ts';
@@ -16,6 +17,10 @@ export const agentStatusAnswer = Type.Object({
   lastAnswerAt: nullable(time()),
   /** Heartbeats of this start, counted before any retry, by what came back (`ok`, an error code, `unreachable`). */
   heartbeats: Type.Record(word(), count()),
+  /** Shared tokens, by number. */
+  tokens: Type.Optional(Type.Array(heldToken)),
+  /** Of the network; not said by an agent that runs without one and was told of none. */
+  listener: Type.Optional(listenerStatus),
 });
 /** `POST /v1/reload` on the same socket: by key of the configuration file. */
 export const agentReloadAnswer = Type.Object({

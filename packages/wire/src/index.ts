@@ -1,4 +1,5 @@
 /** Messages between hub, agent and operator: schemas, and the types that follow from them. */
+export * from './agent-listener.ts';
 export * from './agent-status.ts';
 export * from './audit.ts';
 export * from './config/agent-config.ts';

@@ -4,10 +4,11 @@ import type { OperatorRole } from './operators.ts';
 
 /**
  * `host`: a live credential of a host. `self-proving`: the body carries its own proof. `public`: anyone may know it.
- * `open`: says no more than that the process is there. `local`: whoever may open the agent's socket. A role: an
- * operator's token of at least that role, or whoever may open the operators' socket.
+ * `open`: says no more than that the process is there. `local`: whoever may open the agent's socket. `caller`: a shared token
+ * that the host holds, or the command bearer that the hub derives for it. A role: an operator's token of at least that
+ * role, or whoever may open the operators' socket.
  */
-export type RouteAuth = 'host' | 'self-proving' | 'public' | 'open' | OperatorRole | 'local';
+export type RouteAuth = 'host' | 'self-proving' | 'public' | 'open' | OperatorRole | 'local' | 'caller';
 
 export type Listener = 'fleet' | 'operator' | 'metrics' | 'agent';
 

@@ -1,11 +1,19 @@
 /** The agent's own Unix socket: whoever may enter its state directory may ask how it is (design 8). */
 import { chmod, rename, unlink } from 'node:fs/promises';
-import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, request, type Server } from 'node:http';
 import { type ErrorCode, errorTable, isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { type JsonValue, parseJson, readMember, readObject } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
-import { type AgentReloadAnswer, type AgentStatusAnswer, type Route, routes } from '@rollcall/wire';
+import {
+  type AgentProbeAnswer,
+  type AgentReloadAnswer,
+  type AgentStatusAnswer,
+  agentRoutes,
+  type Route,
+  routes,
+} from '@rollcall/wire';
 import { SOCKET_NAME, systemCode, unwritable } from '../state/files-on-disk.ts';
+import { harden, httpOptions } from './host-server.ts';
 import { assertSocketPath } from './unix-socket-path.ts';
 
 export interface StatusSocket {
@@ -17,6 +25,10 @@ export interface StatusAgent {
   readonly describe: () => AgentStatusAnswer;
   /** Throws what is wrong with the configuration. */
   readonly reload: () => Promise<AgentReloadAnswer>;
+  /** Throws why there is nothing to probe. */
+  readonly probe?: () => Promise<AgentProbeAnswer>;
+  /** The host's own routes, each with its credential as over TCP. */
+  readonly handle?: RequestListener;
 }
 
 /** Only the holder of the directory's lock may call this: it takes the place of what stands there. */
@@ -53,9 +65,17 @@ export async function askStatus(directory: string): Promise<AgentStatusAnswer> {
 
 /** The same, and the code that the agent refused with. */
 export async function askReload(directory: string): Promise<AgentReloadAnswer> {
-  const { status, json } = await ask(directory, routes.agentReload);
-  const answer = readObject(json, 'reload');
-  if (status === 200) return json as JsonValue & AgentReloadAnswer;
+  return (await askVerb(directory, routes.agentReload)) as JsonValue & AgentReloadAnswer;
+}
+
+export async function askProbe(directory: string): Promise<AgentProbeAnswer> {
+  return (await askVerb(directory, agentRoutes.probe)) as JsonValue & AgentProbeAnswer;
+}
+
+async function askVerb(directory: string, route: Route): Promise<JsonValue> {
+  const { status, json } = await ask(directory, route);
+  const answer = readObject(json, 'answer');
+  if (status === 200) return json;
   const code = readMember(answer, 'code');
   const problems = readMember(answer, 'problems');
   // An agent before this verb answers 404 with nothing but its status.
@@ -65,8 +85,13 @@ export async function askReload(directory: string): Promise<AgentReloadAnswer> {
 }
 
 function createStatusServer(agent: StatusAgent): Server {
-  const server = createServer({ maxHeaderSize: limits.headerBytes }, (asked, answer) => {
-    respond(agent, asked).then(
+  const server = createServer(httpOptions, (asked, answer) => {
+    const route = localRoute(asked);
+    if (route === undefined && agent.handle !== undefined) {
+      agent.handle(asked, answer);
+      return;
+    }
+    respond(agent, asked, route).then(
       ({ status, json }) => {
         const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', connection: 'close' };
         answer.writeHead(status, headers).end(JSON.stringify(json));
@@ -74,9 +99,16 @@ function createStatusServer(agent: StatusAgent): Server {
       () => answer.destroy(),
     );
   });
-  server.requestTimeout = limits.requestTimeoutMs;
-  server.headersTimeout = limits.headersTimeoutMs;
+  harden(server);
   return server;
+}
+
+/** Whoever may open the socket may ask these. */
+const localRoutes: readonly Route[] = [routes.agentStatus, routes.agentReload, agentRoutes.probe];
+
+function localRoute({ url = '' }: IncomingMessage): Route | undefined {
+  const path = url.split('?', 1)[0];
+  return localRoutes.find((route) => route.path === path);
 }
 
 interface Answered {
@@ -84,14 +116,18 @@ interface Answered {
   readonly json: unknown;
 }
 
-async function respond({ describe, reload }: StatusAgent, asked: IncomingMessage): Promise<Answered> {
-  const path = asked.url?.split('?', 1)[0];
-  const route = [routes.agentStatus, routes.agentReload].find((candidate) => candidate.path === path);
+async function respond(
+  { describe, reload, probe }: StatusAgent,
+  asked: IncomingMessage,
+  route: Route | undefined,
+): Promise<Answered> {
   if (route === undefined) return { status: 404, json: { status: 404 } };
   if (asked.method !== route.method) return { status: 405, json: { status: 405 } };
   if (route === routes.agentStatus) return { status: 200, json: describe() };
   try {
-    return { status: 200, json: await reload() };
+    if (route === routes.agentReload) return { status: 200, json: await reload() };
+    if (probe === undefined) throw new RollcallError('listener_not_configured');
+    return { status: 200, json: await probe() };
   } catch (error) {
     const code = isRollcallError(error) ? error.code : 'internal';
     const problems = isRollcallError(error) ? (error.details['problems'] ?? []) : [];
@@ -113,6 +149,11 @@ async function ask(directory: string, route: Route): Promise<{ readonly status: 
   return { status, json: parseJson(body) };
 }
 
+/** A probe is as many requests as there are versions. */
+function timeoutMs(route: Route): number {
+  return route === agentRoutes.probe ? limits.operatorCallMs : limits.headersTimeoutMs;
+}
+
 function exchange(socketPath: string, route: Route): Promise<{ readonly status: number; readonly body: Uint8Array }> {
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
@@ -121,7 +162,7 @@ function exchange(socketPath: string, route: Route): Promise<{ readonly status: 
       reject(new RollcallError(code, { file: socketPath, cause }, { cause: error }));
     };
     const asked = request(
-      { socketPath, path: route.path, method: route.method, timeout: limits.headersTimeoutMs },
+      { socketPath, path: route.path, method: route.method, timeout: timeoutMs(route) },
       (answer) => {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -53,7 +53,7 @@ export function createTlsTransport(
 }
 
 function exchange(
-  { url, method, path, headers, body, judge: _judge }: TransportRequest,
+  { url, method, path, headers, tokens = [], body, judge: _judge }: TransportRequest,
   agent: Agent,
   clock: Clock,
   { connectTimeoutMs, answerTimeoutMs }: TransportTimeouts,
@@ -63,7 +63,11 @@ function exchange(
     const sent: ClientRequest = httpsRequest(`${url.replace(/\/+$/, '')}${path}`, {
       agent,
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
+      headers: {
+        ...headers,
+        ...(tokens.length === 0 ? {} : { 'x-node-token': [...tokens] }),
+        ...(body === undefined ? {} : { 'content-length': body.length }),
+      },
       maxHeaderSize: limits.headerBytes,
       ...(signal === undefined ? {} : { signal }),
     });

@@ -55,7 +55,8 @@ async function writeSlot(files: Files, directory: string, slot: SlotIndex, bytes
   }
 }
 
-async function writeTemporary(files: Files, path: string, bytes: Uint8Array): Promise<void> {
+/** Exclusive, whole and durable; not yet under its name. */
+export async function writeTemporary(files: Files, path: string, bytes: Uint8Array): Promise<void> {
   if (bytes.length > limits.stateFileMaxBytes) throw new RangeError('the state is larger than a slot may be');
   const file = await createExclusive(files, path);
   try {

@@ -1,12 +1,19 @@
 /** `rollcall agent`: the daemon on a host. */
+import { RollcallError } from '@rollcall/core/errors';
 import { parseHostId } from '@rollcall/core/keys';
-import { type AgentConfig, type AgentStatusAnswer, assertAgentConfig, readAgentConfig } from '@rollcall/wire';
+import {
+  type AgentConfig,
+  type AgentProbeAnswer,
+  type AgentStatusAnswer,
+  assertAgentConfig,
+  readAgentConfig,
+} from '@rollcall/wire';
 import { configOption, given, readConfigSource } from '../config-source.ts';
 import { type AgentPackage, type LogLevel, loadAgent } from '../optional-package.ts';
 import { formatAge } from '../output/age.ts';
 import { formatFields, indented, type View, wrap } from '../output/page.ts';
 import { printable } from '../output/printable.ts';
-import type { Cell } from '../output/table.ts';
+import { type Cell, formatTable } from '../output/table.ts';
 import { usageError } from '../usage-error.ts';
 import { type Context, defineVerb, type Noun, yesOption } from '../verb.ts';
 
@@ -19,6 +26,7 @@ interface StartOptions {
   readonly hubRootFile?: string;
   readonly masterFile?: string;
   readonly life?: string;
+  readonly listen?: string;
   readonly logLevel?: LogLevel;
 }
 
@@ -43,6 +51,7 @@ const start = defineVerb<StartOptions>({
     { flags: '--hub-root-file <file>', description: 'what `rollcall hub status` prints' },
     { flags: '--master-file <file>', description: 'the secret that it derives its keys from' },
     { flags: '--life <n>', description: 'its life, as `rollcall host add` prints it (1)' },
+    { flags: '--listen <host:port>', description: 'where the hub and holders of a shared token reach this host' },
     { flags: '--log-level <level>', description: 'what to log', choices: ['debug', 'info', 'warn', 'error', 'silent'] },
   ],
   run: async (context, _args, options) => {
@@ -80,6 +89,24 @@ const reload = defineVerb<{ readonly state: string }>({
   },
 });
 
+const probe = defineVerb<{ readonly state: string }>({
+  usage: 'probe',
+  summary:
+    'Let the agent present to its own listener what it is to take, and what it is not; exit 3 when it does otherwise',
+  examples: ['rollcall agent probe --state /var/lib/rollcall-agent'],
+  options: [stateOption],
+  run: async (context, _args, { state }) => {
+    const agent = await loadAgent(context.io);
+    const answer = await agent.probeAgent(state);
+    const result = { json: answer, text: formatProbes(answer, context.view) };
+    if (!answer.probes.every(({ passed }) => passed)) {
+      return { ...result, exit: 3, failure: new RollcallError('probe_failed') };
+    }
+    // A pass over nothing is none.
+    return answer.probes.length === 0 ? { ...result, exit: 3 } : result;
+  },
+});
+
 const resetWrapKey = defineVerb<{ readonly state: string; readonly yes?: boolean }>({
   usage: 'reset-wrap-key',
   summary: 'Give a stopped agent another wrap key; the hub takes it when an operator approves it',
@@ -99,7 +126,7 @@ const resetWrapKey = defineVerb<{ readonly state: string; readonly yes?: boolean
 export const agentNoun: Noun = {
   name: 'agent',
   summary: 'The daemon on a host',
-  verbs: [start, status, reload, resetWrapKey],
+  verbs: [start, status, reload, probe, resetWrapKey],
 };
 
 /** Flags over environment over file; contradictions are looked for in what comes of it. */
@@ -107,7 +134,7 @@ async function readOptions(
   context: Context,
   options: StartOptions,
 ): Promise<AgentConfig & { readonly stateDir: string }> {
-  const { state, enrol, hub, host, hubRootFile, masterFile, life, logLevel } = options;
+  const { state, enrol, hub, host, hubRootFile, masterFile, life, listen, logLevel } = options;
   const config: AgentConfig = {
     ...readAgentConfig(await readConfigSource(context, options.config), context.io.env),
     ...given({
@@ -118,6 +145,7 @@ async function readOptions(
       hubRootFile,
       masterFile,
       life: life === undefined ? undefined : wholeLife(life),
+      listen,
       logLevel,
     }),
   };
@@ -156,6 +184,11 @@ function formatStatus(answer: AgentStatusAnswer, view: View): string[] {
         : `${presents.secret}${presents.version === null ? '' : ` version ${presents.version}`}`,
     ],
     ['heartbeats', beats.join(', ') || 'none yet'],
+    ...(answer.tokens ?? []).map(({ secret, accepts, presents: version }): [string, Cell] => [
+      'token',
+      `${secret}: takes ${accepts.join(' and ')}, presents ${version}`,
+    ]),
+    ...formatListener(answer.listener, view),
   ];
   return [
     style.bold(printable(answer.host)),
@@ -167,6 +200,44 @@ function formatStatus(answer: AgentStatusAnswer, view: View): string[] {
     ]),
   ];
 }
+
+function formatListener(listener: AgentStatusAnswer['listener'], { style }: View): [string, Cell][] {
+  if (listener === undefined || listener.address === null) return [];
+  const { open, address, reason } = listener;
+  return [
+    [
+      'listener',
+      open
+        ? { text: `open on ${address}`, paint: style.good }
+        : { text: `CLOSED, for ${address}: ${reason ?? 'not opened yet'}`, paint: style.bad },
+    ],
+  ];
+}
+
+function formatProbes({ address, probes }: AgentProbeAnswer, view: View): string[] {
+  if (probes.length === 0) return [`Nothing to probe at ${address}: this host holds no shared token.`];
+  const { style } = view;
+  const rows = probes.map(({ secret, step, takes, refuses, randomRefused, passed }) => ({
+    cells: [
+      secret,
+      String(step),
+      takes.join(', ') || 'nothing',
+      refuses.join(', ') || 'none',
+      randomRefused ? 'refused' : { text: 'TAKEN', paint: style.bad },
+      passed ? { text: 'passed', paint: style.good } : { text: 'FAILED', paint: style.bad },
+    ],
+  }));
+  return [`Probed at ${address}:`, ...formatTable(probeColumns, rows, view.width)];
+}
+
+const probeColumns = [
+  { title: 'SECRET', elastic: 12 },
+  { title: 'STEP', align: 'right' },
+  { title: 'TAKES' },
+  { title: 'REFUSES' },
+  { title: 'RANDOM' },
+  { title: 'RESULT' },
+] as const;
 
 function formatReset(answer: Awaited<ReturnType<AgentPackage['resetWrapKey']>>, view: View): string[] {
   const { host, former, fingerprint, keptAs } = answer;

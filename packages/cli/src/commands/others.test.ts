@@ -99,6 +99,7 @@ describe('rollcall agent', () => {
       },
       examineAgent: () => Promise.reject(new Error('not asked for')),
       reloadAgent: () => Promise.reject(new Error('not asked for')),
+      probeAgent: () => Promise.reject(new Error('not asked for')),
       resetWrapKey: () => Promise.reject(new Error('not asked for')),
     };
     return { given, parts: { '@rollcall/agent': async () => agent } };
@@ -142,6 +143,52 @@ describe('rollcall agent', () => {
     expect(stdout).toContain('pin_contested');
     expect(stdout.split('\n').filter((line) => [...line].length > 80)).toEqual([]);
     expect((await transcript(['agent', 'status', '--state', '/s', '--json'], { parts })).json).toEqual(agentStatus);
+  });
+
+  it('start takes an address to listen on', async () => {
+    const { given, parts } = fakeAgent();
+    await transcript(['agent', 'start', '--state', '/s', '--listen', '0.0.0.0:7444'], { parts });
+    expect(given).toEqual([{ stateDir: '/s', listen: '0.0.0.0:7444' }]);
+  });
+
+  it.each([
+    [{ open: true, address: '0.0.0.0:7444', reason: null }, /open on 0\.0\.0\.0:7444/],
+    [{ open: false, address: '0.0.0.0:7444', reason: 'listener_unconfirmed' }, /CLOSED, for .*: listener_unconfirmed/],
+  ])('status shows tokens by version, and the listener: %j', async (listener, shown) => {
+    const tokens = [{ secret: 'api', accepts: [3, 4], presents: 4 }];
+    const agent = { readAgentStatus: async () => ({ ...agentStatus, tokens, listener }) } as unknown as AgentPackage;
+    const parts = { '@rollcall/agent': async () => agent };
+    const { stdout } = await transcript(['agent', 'status', '--state', '/s'], { parts });
+    expect(stdout).toContain('api: takes 3 and 4, presents 4');
+    expect(stdout).toMatch(shown);
+  });
+});
+
+describe('rollcall agent probe', () => {
+  const report = { secret: 'api', step: 4, takes: [2], refuses: [], randomRefused: true, at: '2026-11-30T03:00:00Z' };
+
+  it.each([
+    ['nothing is wrong', [{ ...report, passed: true }], 0],
+    [
+      'one fails',
+      [
+        { ...report, passed: true },
+        { ...report, secret: 'other', takes: [], passed: false },
+      ],
+      3,
+    ],
+    ['a random value is taken', [{ ...report, randomRefused: false, passed: false }], 3],
+    ['there is nothing to probe: a pass over nothing is none', [], 3],
+  ])('shows what the listener did, and how it ends when %s', async (_, probes, exit) => {
+    const answer = { address: '127.0.0.1:7444', probes };
+    const agent = { probeAgent: () => Promise.resolve(answer) } as unknown as AgentPackage;
+    const parts = { '@rollcall/agent': async () => agent };
+    const run = await transcript(['agent', 'probe', '--state', '/s'], { parts });
+    expect(run.exit).toBe(exit);
+    expect(run.stdout).toContain('127.0.0.1:7444');
+    for (const { secret, passed } of probes)
+      expect(run.stdout).toMatch(new RegExp(`${secret}.*${passed ? 'passed' : 'FAILED'}`));
+    expect((await transcript(['agent', 'probe', '--state', '/s', '--json'], { parts })).json).toMatchObject(answer);
   });
 });
 

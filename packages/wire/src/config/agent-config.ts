@@ -1,7 +1,7 @@
 /** The configuration of an agent. */
 import { RollcallError } from '@rollcall/core/errors';
 import { type ConfigOf, type ConfigSource, readConfig } from './config-file.ts';
-import { host, hubAddress, oneOf, path, positive } from './config-kinds.ts';
+import { address, host, hubAddress, oneOf, path, positive } from './config-kinds.ts';
 import { isWithin, type SinkConfig, sinkList } from './sink-config.ts';
 
 export const agentConfigTable = {
@@ -47,6 +47,13 @@ export const agentConfigTable = {
     isLive: false,
     about: 'The life of a host of an older fleet, where it is not 1.',
     example: '2',
+  },
+  listen: {
+    key: 'listen',
+    kind: address,
+    isLive: false,
+    about: 'Where the hub and holders of a shared token reach this host. Without it only the host connects, outwards.',
+    example: '0.0.0.0:7444',
   },
   logLevel: {
     key: 'log_level',

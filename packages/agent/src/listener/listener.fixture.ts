@@ -1,0 +1,48 @@
+/** For tests of the listener: assignments of shared tokens, and the texts that their versions have. */
+import { utf8 } from '@rollcall/core/bytes';
+import { encodeToken, SecretBytes } from '@rollcall/core/keys';
+import type { Assignment } from '@rollcall/core/seal';
+import { assignment, seededRandom } from '../fleet.fixture.ts';
+
+const random = seededRandom('tokens');
+const texts = new Map<string, string>();
+
+/** The text of a version of a shared token, always the same one. */
+export function tokenText(version: number, secret = 'api'): string {
+  const key = `${secret} ${version}`;
+  const text = texts.get(key) ?? encodeToken('rcf', random(32));
+  texts.set(key, text);
+  return text;
+}
+
+/** A step of a shared token: `accept` by number, the first of them presented unless it is said. */
+export function tokenStep(
+  step: number,
+  accept: readonly number[],
+  present = accept[0] as number,
+  secret = 'api',
+): Assignment {
+  return {
+    secret,
+    epoch: 1,
+    step,
+    present,
+    accept: accept.map((version) => ({ version, value: new SecretBytes('token', utf8(tokenText(version, secret))) })),
+    issuedAt: '2026-03-01T12:00:00Z',
+  };
+}
+
+/** What a host holds: its master of these generations, and tokens. */
+export function holding(
+  tokens: readonly Assignment[],
+  generations: readonly number[] = [1],
+): ReadonlyMap<string, Assignment> {
+  return new Map([assignment({ versions: generations }), ...tokens].map((held) => [held.secret, held]));
+}
+
+/** The text of the command bearer that the hub derives for this host from a generation. */
+export function commandBearer(generation: number): string {
+  const value = assignment({ versions: [generation] }).accept[0]?.value;
+  if (value === undefined || !('keys' in value)) throw new TypeError('no keys');
+  return encodeToken('rcc', (value.keys['command'] as SecretBytes).reveal());
+}
