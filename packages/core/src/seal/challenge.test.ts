@@ -7,7 +7,7 @@ import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
 import { answerChallenge, type ChallengeSubject, sealChallenge, verifyAnswer } from './challenge.ts';
 import { createHubKey, createHubRoot } from './hub-key.ts';
-import { generateWrapKey } from './wrap-key.ts';
+import { generateWrapKey, type WrapPublicKey } from './wrap-key.ts';
 
 const random = seededRandom('challenge');
 const pinned = generateWrapKey(random);
@@ -126,6 +126,9 @@ test('callers are stopped', () => {
   const answer = new Uint8Array(32);
   expect(() => verifyAnswer(answer, { host, nonce: random(31), subject })).toThrow(TypeError);
   expect(() => verifyAnswer(answer, { host, nonce, subject: { ...subject, instance: random(15) } })).toThrow(TypeError);
+  const { suite, bytes, fingerprint, keyObject } = pinned.public;
+  const lookalike = { suite, bytes, fingerprint, keyObject } as WrapPublicKey;
+  expect(() => sealChallenge({ ...input, recipient: lookalike })).toThrow(TypeError);
   // @ts-expect-error a hub key is not sealed to
   expect(() => sealChallenge({ ...input, recipient: createHubKey(random, createHubRoot(random), 1) })).toThrow(
     TypeError,

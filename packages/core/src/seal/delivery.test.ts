@@ -11,7 +11,7 @@ import { sealBase } from './hpke.ts';
 import { createHubKey, createHubRoot, type HubKey } from './hub-key.ts';
 import { type DeliveryContext, openDelivery } from './open-delivery.ts';
 import { sealDelivery } from './seal-delivery.ts';
-import { generateWrapKey, type WrapKeyPair } from './wrap-key.ts';
+import { generateWrapKey, type WrapKeyPair, type WrapPublicKey } from './wrap-key.ts';
 
 const random = seededRandom('delivery');
 const root = createHubRoot(random);
@@ -124,6 +124,15 @@ describe('the good envelope', () => {
     expect(verdict({ ...good, later: { x: 1 } })).toBe('accepted');
     const later = openDelivery(seal({ hubKey: createHubKey(random, root, 7) }), context);
     expect(later).toMatchObject({ kind: 'new', hubKeySerial: 7 });
+  });
+
+  test('holds the largest assignment that there is', () => {
+    // A control character is six bytes in JSON, more than any other character.
+    const value = new SecretBytes('token', new Uint8Array(limits.tokenTextMaxCharacters).fill(1));
+    const largest = assignmentOf({ secret: 's'.repeat(64), accept: [3, 4].map((version) => ({ version, value })) });
+    const opened = openDelivery(seal({ assignment: largest }), context);
+    if (opened.kind !== 'new') throw new Error('not new');
+    expect(canonicalJson(encodeAssignment(opened.assignment))).toBe(canonicalJson(encodeAssignment(largest)));
   });
 
   test('is opened by a host that holds nothing yet', () => {
@@ -359,9 +368,11 @@ describe('keys of another kind', () => {
     // @ts-expect-error a wrap key does not sign
     expect(() => sealDelivery({ ...input, recipient: wrapKey.public, hubKey: wrapKey })).toThrow(TypeError);
     // Nor does what only looks like a hub key, which the compiler cannot tell.
-    expect(() => sealDelivery({ ...input, recipient: wrapKey.public, hubKey: Object.assign({}, hubKey) })).toThrow(
-      TypeError,
-    );
+    const lookalike = Object.assign({}, hubKey, { sign: (message: Uint8Array) => hubKey.sign(message) });
+    expect(() => sealDelivery({ ...input, recipient: wrapKey.public, hubKey: lookalike })).toThrow(TypeError);
+    const { suite, bytes, fingerprint, keyObject } = wrapKey.public;
+    const recipient = { suite, bytes, fingerprint, keyObject } as WrapPublicKey;
+    expect(() => sealDelivery({ ...input, recipient, hubKey })).toThrow(TypeError);
     expect(verdict(wire(sealDelivery({ ...input, recipient: wrapKey.public, hubKey })))).toBe('accepted');
   });
 

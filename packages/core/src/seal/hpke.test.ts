@@ -234,6 +234,9 @@ describe('sealing', () => {
     expect(() => sealBase({ recipient: pair.public, ...input, random: () => new Uint8Array(16) })).toThrow(TypeError);
     const other = new SecretBytes('hub-key', pair.private.reveal());
     const { enc, ct } = sealBase({ recipient: pair.public, ...input, random });
+    const { suite, bytes, fingerprint, keyObject } = pair.public;
+    const lookalike = { suite, bytes, fingerprint, keyObject } as WrapPublicKey;
+    expect(() => sealBase({ recipient: lookalike, ...input, random })).toThrow(TypeError);
     // @ts-expect-error a hub key opens nothing
     expect(() => openBase({ privateKey: other, enc, ct, ...input })).toThrow(TypeError);
     expect(openBase({ privateKey: restoreWrapKey(other.reveal()).private, enc, ct, ...input })).toEqual(

@@ -2,7 +2,6 @@
 import { encodeBase64url, utf8 } from '../bytes.ts';
 import { canonicalJson } from '../json.ts';
 import { parseHostId } from '../keys/names.ts';
-import { limits } from '../limits.ts';
 import { type Assignment, encodeAssignment } from './assignment.ts';
 import { DELIVERY_INFO, type DeliveryBinding, deliveryAad, type Envelope, signedDelivery } from './envelope.ts';
 import { sealBase } from './hpke.ts';
@@ -34,7 +33,6 @@ export function sealDelivery({ host, assignment, recipient, hubKey, random }: Se
   const aad = deliveryAad(binding);
   const plaintext = utf8(canonicalJson(encodeAssignment(assignment)));
   const { enc, ct } = sealBase({ recipient, info: DELIVERY_INFO, aad, plaintext, random });
-  if (ct.length > limits.envelopeMaxBytes) throw new RangeError('sealDelivery: the assignment is too large');
   return {
     v: 1,
     ...binding,

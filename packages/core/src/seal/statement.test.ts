@@ -90,6 +90,8 @@ describe('refuses', () => {
   test('to sign with a key of another kind, or what could not be verified', () => {
     // @ts-expect-error a wrap key does not sign
     expect(() => signStatement({ ...statement, hubKey: generateWrapKey(random) })).toThrow(TypeError);
+    const lookalike = Object.assign({}, hubKey, { sign: (message: Uint8Array) => hubKey.sign(message) });
+    expect(() => signStatement({ ...statement, hubKey: lookalike })).toThrow(TypeError);
     expect(refusalOf(() => signStatement({ ...statement, time: '', hubKey }))).toBe('malformed_time');
   });
 });

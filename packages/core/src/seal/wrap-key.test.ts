@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { encodeBase64url } from '../bytes.ts';
 import { readWycheproof } from '../published-vectors.fixture.ts';
-import { refusalOf } from '../refusal.fixture.ts';
+import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
 import { fingerprint, generateWrapKey, parseWrapPublicKey, restoreWrapKey, WrapPublicKey } from './wrap-key.ts';
 
@@ -49,6 +49,11 @@ describe('refuses', () => {
     ['the top bit', { suite: 'x25519', public: raw.map((byte, index) => (index === 31 ? byte | 0x80 : byte)) }],
   ])('%s', (_, key) => {
     expect(refusalOf(() => parseWrapPublicKey(key))).toBe('malformed_key');
+  });
+
+  test('and says which part is at fault', () => {
+    expect(faultOf(() => parseWrapPublicKey({ suite: 'xwing', public: text }))).toBe('suite');
+    expect(faultOf(() => parseWrapPublicKey({ suite: 'x25519', public: 7 }))).toBe('public');
   });
 
   test('a short private key', () => {
