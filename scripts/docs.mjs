@@ -11,6 +11,10 @@ const { errorTable } = await load('packages/core/src/errors.ts');
 const { renderErrors } = await load('scripts/render-errors.ts');
 writeFileSync(join(root, 'docs', 'errors.md'), renderErrors(errorTable));
 
+const { metricTable } = await load('packages/wire/src/metrics.ts');
+const { renderMetrics } = await load('scripts/render-metrics.ts');
+writeFileSync(join(root, 'docs', 'metrics.md'), renderMetrics(metricTable));
+
 const { createOpenApi } = await load('packages/wire/src/openapi.ts');
 writeFileSync(join(root, 'docs', 'openapi.json'), JSON.stringify(createOpenApi()));
 execFileSync(join(root, 'node_modules', '.bin', 'biome'), ['format', '--write', 'docs/openapi.json'], { cwd: root });

@@ -43,6 +43,7 @@ export interface HubTls {
   readonly certificate: string;
   readonly key: string;
   readonly endsAtMs: number;
+  readonly authorityEndsAtMs: number;
 }
 
 export async function assembleHub(
@@ -98,7 +99,13 @@ export async function assembleHub(
     nudgeRotation,
   };
   const key = serverKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  return { hub, tls: { certificate: certificate.certificatePem, key, endsAtMs: certificate.notAfterMs } };
+  const tls = {
+    certificate: certificate.certificatePem,
+    key,
+    endsAtMs: certificate.notAfterMs,
+    authorityEndsAtMs: authority.certificate.notAfterMs,
+  };
+  return { hub, tls };
 }
 
 /** What tokens and the hub-root file name: where it listens, or, where that is every address, what `hub init` was told. */

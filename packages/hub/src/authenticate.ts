@@ -30,15 +30,24 @@ export function authenticateHost(
   // A yes that is too old is asked of the store, as a no is.
   const who = hub.roll.mayYes() ? tryVerify(hub, entryOf(hub, claim.host), claim) : undefined;
   if (who === undefined) return authenticateAtSource(hub, claim);
-  hub.counts.add('auth', 'ok');
+  countGood(hub, who);
   return who;
 }
 
 async function authenticateAtSource(hub: AuthHub, claim: Claim): Promise<AuthenticatedHost> {
   const who = await verifyAtSource(hub, claim);
-  hub.counts.add('auth', who === undefined ? 'refused' : 'ok');
-  if (who === undefined) throw new RollcallError('unauthenticated');
+  if (who === undefined) {
+    hub.counts.add('auth', 'refused');
+    throw new RollcallError('unauthenticated');
+  }
+  countGood(hub, who);
   return who;
+}
+
+/** By the place of the generation too: whether the one that is about to go is still presented (design 8). */
+function countGood(hub: AuthHub, { version }: AuthenticatedHost): void {
+  hub.counts.add('auth', 'ok');
+  hub.counts.add('master_hits', version === hub.generations.current?.version ? 'current' : 'retiring');
 }
 
 /** A source that cannot be read has not said no (I8, I10). */

@@ -2,10 +2,16 @@
  * Plain numbers, counted on the path of a request and read when metrics are scraped: a counter of a metrics library
  * for each request costs a tenth of the heartbeats (design 2, traps).
  */
+import { createHistogram, durationBounds, type Histogram } from './histogram.ts';
+
 export interface Counts {
   /** Adds one. Labels are closed words of the program; never a host, a fingerprint or a token (design 8). */
   add(name: CountName, label: string): void;
   read(name: CountName): ReadonlyMap<string, number>;
+  /** What the hub worked for each heartbeat that it answered. */
+  readonly heartbeatSeconds: Histogram;
+  /** How far a host's clock was from the hub's, without sign: a sum that falls is no sum to Prometheus. */
+  readonly skewSeconds: Histogram;
 }
 
 const countNames = ['heartbeats', 'auth', 'delivery_refusals', 'publications', 'master_hits', 'instances'] as const;
@@ -20,5 +26,10 @@ export function createCounts(): Counts {
       labels.set(label, (labels.get(label) ?? 0) + 1);
     },
     read: of,
+    heartbeatSeconds: createHistogram(durationBounds),
+    skewSeconds: createHistogram(skewBounds),
   };
 }
+
+/** From what a network does to a clock that is days off. */
+const skewBounds: readonly number[] = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600, 86_400];

@@ -22,7 +22,7 @@ import { type InitOptions, type InitResult, initHub as initHubWith } from './ini
 import { type Jobs, runJobs } from './jobs/run-jobs.ts';
 import { createVault, type Vault } from './kek/vault.ts';
 import { formatAddress, type ListenAddress, parseListenAddress } from './listen-address.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics } from './metrics/create-metrics.ts';
 import { createReload } from './reload.ts';
 import { createSelfChecks } from './self-checks.ts';
 import { findKekFingerprint, readMeta } from './store/meta.ts';
@@ -148,7 +148,11 @@ async function listen(
   const fleetAt = parseListenAddress(options.listen ?? (await readMeta(hub.db, hub.vault, 'listen')));
   const metricsAt = parseListenAddress(options.metrics ?? `127.0.0.1:${fleetAt.port === 0 ? 0 : fleetAt.port + 1}`);
   const fleet = createFleetListener(hub, tls, checks, version);
-  const metrics = createMetricsListener(hub.log, createMetrics(hub));
+  const certificates = [
+    { kind: 'hub', endsAtMs: tls.endsAtMs },
+    { kind: 'authority', endsAtMs: tls.authorityEndsAtMs },
+  ] as const;
+  const metrics = createMetricsListener(hub.log, createMetrics(hub, { version, checks, jobs, certificates }));
   const facts: HubFacts = { version, fleetAddress: '', metricsAddress: '' };
   const status = createHubStatus(hub, checks, facts);
   const operator = createOperatorSocket(hub, checks, status);

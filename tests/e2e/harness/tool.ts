@@ -15,6 +15,7 @@ export interface RunTool {
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
   readonly withinMs?: number;
+  readonly cwd?: string;
 }
 
 /** Where it lies, or `undefined`: a test says then why it is skipped. */
@@ -27,13 +28,14 @@ export function findTool(name: string): string | undefined {
 export function runTool(
   program: string,
   args: readonly string[],
-  { input = '', env = {}, withinMs = 30_000 }: RunTool = {},
+  { input = '', env = {}, withinMs = 30_000, cwd }: RunTool = {},
 ): Promise<ToolRan> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: withinMs,
       killSignal: 'SIGKILL',
+      ...(cwd === undefined ? {} : { cwd }),
       env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', ...env },
     });
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];

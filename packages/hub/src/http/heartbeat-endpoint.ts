@@ -62,9 +62,13 @@ async function answerBeat(
   }: { readonly check: BodyCheck; readonly limitOf: Readonly<Record<AuthenticatedHost['rung'], BeatLimit>> },
   request: IncomingMessage,
 ): Promise<string> {
+  const startedAt = hub.clock.monotonic();
   const known = authenticateHost(hub, request);
   const who = known instanceof Promise ? await known : known;
-  const body = parseJson(await readBody(request, limits.heartbeatBodyBytes));
+  const waitedFrom = hub.clock.monotonic();
+  const text = await readBody(request, limits.heartbeatBodyBytes);
+  const waitedMs = hub.clock.monotonic() - waitedFrom;
+  const body = parseJson(text);
   if (check(body) !== true) {
     const { instancePath, message } = check.errors?.[0] ?? {};
     throw new RollcallError('malformed_request', { at: instancePath || '/', expected: message ?? '' });
@@ -73,11 +77,13 @@ async function answerBeat(
   // Of the cost of a beat most is spent by now; what the limit keeps is the store, and the share of the other agents.
   const waitMs = limitOf[who.rung].take(who.entry.id, beat.instance, hub.clock.monotonic());
   if (waitMs > 0) throw tooMany(waitMs);
-  return receiveHeartbeat(hub, {
+  const answer = await receiveHeartbeat(hub, {
     who,
     body: beat,
     from: request.socket.remoteAddress ?? '',
   });
+  hub.counts.heartbeatSeconds.observe((hub.clock.monotonic() - startedAt - waitedMs) / 1_000);
+  return answer;
 }
 
 function send(response: ServerResponse, { status, headers, body }: ErrorAnswer): void {

@@ -147,6 +147,7 @@ function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void 
   // what is no number cannot be stored, and the liveness of all hosts is stored together.
   const skewMs = Math.round(Date.parse(body.sentAt) - time.nowMs);
   entry.skewMs = Number.isSafeInteger(skewMs) ? skewMs : null;
+  hub.counts.skewSeconds.observe(Math.abs(skewMs) / 1_000);
   for (const { reason } of body.refused) hub.counts.add('delivery_refusals', closedWord(reason));
   if (entry.refused.length > 0 || body.refused.length > 0) entry.refused = body.refused;
   entry.dirty = true;
