@@ -51,7 +51,9 @@ export async function createRefusedRoll(dir: string): Promise<RefusedRoll> {
     sleep: async () => undefined,
     after: () => () => undefined,
   };
-  const { hub } = await assembleHub(db, {}, { vault, clock, random, log: silent, nudgeRotation: () => undefined });
+  const ask = async () => 'refused' as const;
+  const ports = { vault, clock, random, log: silent, nudgeRotation: () => undefined, ask: { replica: ask, host: ask } };
+  const { hub } = await assembleHub(db, {}, ports);
   const retired = random(32);
   await createSecret(hub, { name: 'master', value: encodeBase64url(retired) }, actor);
 

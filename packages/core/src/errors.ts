@@ -97,6 +97,7 @@ const rows = {
   malformed_hub_address: [400, 2, 'This is not the address of a hub.', 'Use https://NAME:PORT, without a path.'],
   enrolment_refused: [401, 1, 'The hub refused the enrolment token.', 'It is spent, expired or was replaced. Issue another: `rollcall host reenrol HOST` on the hub.'],
   enrolment_already_redeemed: [409, 1, 'This enrolment token was redeemed before; the identity it gave is used.', 'Remove the token from the configuration.'],
+  host_unreachable: [502, 1, 'The listener of the host cannot be reached.', 'Is its agent running, and is its address right? See `rollcall host show`.', 'retry'],
   hub_timeout: [504, 1, 'The hub did not answer in time.', 'Check the network to the hub, and its load.', 'retry'],
   pin_missing: [409, 3, 'The hub has taken no key of this host, so nothing can be delivered to it.', 'On the hub: `rollcall host reenrol HOST`, or accept first use for it.'],
   pin_contested: [409, 3, 'The hub holds another key for this host than the one it publishes.', 'Compare `rollcall agent status` here with `rollcall pin show HOST` on the hub; approve there, or re-enrol.'],
@@ -123,6 +124,7 @@ const rows = {
   window_out_of_bounds: [400, 2, 'The window ends too early or too late.', 'Choose a time in the future within the bound that the details name.'],
 
   // --- Rotation (design 5)
+  no_such_holder: [404, 1, 'That member does not hold this token.', 'See who does: `rollcall secret show NAME`.'],
   no_holder: [409, 3, 'Nobody holds this token.', 'Say who does: `rollcall secret hold NAME HOST…`, or caller:NAME for one that is no host.'],
   narrow_by_missing: [400, 2, 'After a leak the old version must have an end.', 'Say when it is refused, whoever presents it: --narrow-by TIME.'],
   rotation_running: [409, 3, 'A rotation of this secret is running.', 'Finish it, or see `rollcall rotation status` for who would be stranded by superseding it.'],
@@ -166,7 +168,6 @@ const rows = {
   master_missing: [409, 3, 'There is no master yet.', 'Make one with `rollcall secret create master`, or bring yours: `rollcall secret import master --file F`.'],
   secret_exists: [409, 1, 'There is a secret of this name already.', 'Replace its value with `rollcall rotation start`.'],
   secret_unknown: [404, 1, 'There is no secret of this name.', 'See `rollcall secret list`.'],
-  secret_kind_unknown: [400, 2, 'Only the secret `master` is managed by this version.', 'Use the name master.'],
   operator_exists: [409, 1, 'There is an operator of this name.', 'Choose another name, or `rollcall operator rotate-token` this one.'],
   operator_unknown: [404, 1, 'There is no operator of this name.', 'See `rollcall operator list`.'],
   role_too_low: [403, 1, 'The role of this operator does not allow that.', 'Ask an operator with the role that is named.'],

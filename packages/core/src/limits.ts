@@ -19,6 +19,9 @@ export const limits = {
 
   // Shared tokens (design 5): what one host holds, and says of it in a beat
   namedSecrets: 16,
+  tokenBatch: 1,
+  quietWindowMs: 86_400_000, // 1 d
+  narrowByMaxMs: 7_776_000_000, // 90 d
   sinksPerHost: 16,
   countedVersions: 4,
   hitSamplesPerBeat: 8,

@@ -21,6 +21,8 @@ import { createStatements } from './statements.ts';
 import { readAuthority, readHubKey } from './store/hub-keys.ts';
 import { readMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
+import { createTokenParts } from './token-parts.ts';
+import type { AskVerifier } from './token-probes.ts';
 import { toTrustBundle } from './trust-bundle.ts';
 
 export interface AssembleOptions extends LiveOptions {
@@ -36,6 +38,8 @@ export interface HubPorts {
   readonly log: Log;
   /** Asks the rotation job to look soon. */
   readonly nudgeRotation: () => void;
+  /** Questions to verifiers of shared tokens, over the network. */
+  readonly ask: AskVerifier;
 }
 
 /** PEM. */
@@ -49,7 +53,7 @@ export interface HubTls {
 export async function assembleHub(
   db: Db,
   options: AssembleOptions,
-  { vault, clock: machineClock, random, log, nudgeRotation }: HubPorts,
+  { vault, clock: machineClock, random, log, nudgeRotation, ask }: HubPorts,
 ): Promise<{ hub: Hub; tls: HubTls }> {
   const clock = await createHubClock(db, vault, machineClock);
   const stored = await readAuthority(db, vault);
@@ -77,6 +81,8 @@ export async function assembleHub(
   const generations = createLiveGenerations({ db, vault, clock });
   // A store of generations that cannot be read stops no hub: it answers 503, and says so in its readiness (design 4).
   await generations.reload().catch(() => log.error('the generations of the master cannot be read'));
+  const tokenParts = await createTokenParts({ db, vault, clock, random });
+  if (!tokenParts.tokens.isReadable) log.error('the shared tokens cannot be read');
   const hub: Hub = {
     db,
     vault,
@@ -89,6 +95,8 @@ export async function assembleHub(
     statements: createStatements({ clock, hubKey, epoch, spki }),
     counts: createCounts(),
     oldHits: createOldHits(limits.oldHitSources),
+    ...tokenParts,
+    ask,
     settings: settingsOf(options),
     epoch,
     identity: {

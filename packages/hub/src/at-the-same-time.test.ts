@@ -59,6 +59,7 @@ describe('a beat whose body comes late', () => {
     return receiveHeartbeat(hub, {
       who,
       from: '203.0.113.9',
+      userAgent: '',
       body: {
         instance: host.instance,
         seq: host.seq,

@@ -33,6 +33,8 @@ export interface BeatChanges {
   readonly key?: WrapKeyPair;
   readonly body?: Partial<HeartbeatBody>;
   readonly from?: string;
+  /** Texts of shared tokens; those of all that it holds otherwise. */
+  readonly tokens?: readonly string[];
   /** The answer is lost: nothing of it is applied. */
   readonly lost?: boolean;
 }
@@ -43,6 +45,10 @@ export interface TestHost {
   instance: string;
   seq: number;
   assignment: Assignment | undefined;
+  /** Of the shared tokens that it holds, by secret. */
+  readonly tokens: Map<string, Assignment>;
+  /** The text of a token that it accepts; the one that it is to present without `version`. */
+  tokenText(secret: string, version?: number): string;
   bearer(version?: number): string;
   enrolBody(token: string, changes?: Partial<EnrolBody>): EnrolBody;
   enrol(hub: TestHub, token: string): Promise<EnrolAnswer>;
@@ -64,6 +70,13 @@ export function createTestHost(id: string): TestHost {
     instance: encodeBase64url(random(16)),
     seq: 0,
     assignment: undefined,
+    tokens: new Map(),
+
+    tokenText(secret, version) {
+      const { present, accept } = host.tokens.get(secret) as Assignment;
+      const value = accept.find((accepted) => accepted.version === (version ?? present))?.value as SecretBytes;
+      return Buffer.from(value.reveal()).toString();
+    },
 
     bearer(version) {
       const { present, accept } = host.assignment as Assignment;
@@ -91,19 +104,23 @@ export function createTestHost(id: string): TestHost {
       return answer;
     },
 
-    async beat(hub, { bearer, version, key = host.key, body = {}, from = '192.0.2.1', lost = false } = {}) {
+    async beat(hub, { bearer, version, key = host.key, body = {}, from = '192.0.2.1', lost = false, tokens } = {}) {
       host.seq += 1;
       const headers = ['Authorization', `Bearer ${bearer ?? host.bearer(version)}`, 'X-Rollcall-Host', id];
+      for (const text of tokens ?? [...host.tokens.keys()].map((secret) => host.tokenText(secret))) {
+        headers.push('X-Node-Token', text);
+      }
       const who = await authenticateHost(hub, { rawHeaders: headers } as IncomingMessage);
       const { epoch = 0, step = 0 } = host.assignment ?? {};
       const text = await receiveHeartbeat(hub, {
         who,
         from,
+        userAgent: 'test-host',
         body: {
           instance: host.instance,
           seq: host.seq,
           wrapKey: { suite: 'x25519', public: encodeBase64url(key.public.bytes) },
-          held: step === 0 ? {} : { master: { epoch, step } },
+          held: step === 0 ? {} : { master: { epoch, step }, ...heldTokens(host) },
           refused: [],
           agent: { version: '1.0.0' },
           startup: 'restored',
@@ -151,7 +168,7 @@ export function open(hub: TestHub, host: TestHost, envelope: unknown, key: WrapK
   return openDelivery(envelope as JsonValue, {
     host: host.id,
     wrapKeys: [key],
-    held: () => host.assignment,
+    held: (secret) => (secret === 'master' ? host.assignment : host.tokens.get(secret)),
     hubRoot: hub.identity.hubTrust.root,
     highestSerial: 1,
   });
@@ -160,6 +177,13 @@ export function open(hub: TestHub, host: TestHost, envelope: unknown, key: WrapK
 function apply(hub: TestHub, host: TestHost, deliveries: readonly unknown[]): void {
   for (const envelope of deliveries) {
     const opened = open(hub, host, envelope);
-    if (opened.kind === 'new') host.assignment = opened.assignment;
+    if (opened.kind !== 'new') continue;
+    const { assignment } = opened;
+    if (assignment.secret === 'master') host.assignment = assignment;
+    else host.tokens.set(assignment.secret, assignment);
   }
+}
+
+function heldTokens({ tokens }: TestHost): HeartbeatBody['held'] {
+  return Object.fromEntries([...tokens].map(([secret, { epoch, step }]) => [secret, { epoch, step }]));
 }

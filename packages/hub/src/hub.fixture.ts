@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeBase64url } from '@rollcall/core/bytes';
+import { RollcallError } from '@rollcall/core/errors';
 import { SecretBytes } from '@rollcall/core/keys';
 import type { Log, LogFields, Random } from '@rollcall/core/ports';
 import { createHubKey, createHubRoot } from '@rollcall/core/seal';
@@ -24,6 +25,8 @@ import { insertHubKey, readHubKey } from './store/hub-keys.ts';
 import { writeMeta } from './store/meta.ts';
 import { migrate } from './store/migrate.ts';
 import type { Db } from './store/schema.ts';
+import { createTokenParts } from './token-parts.ts';
+import type { AskVerifier } from './token-probes.ts';
 
 export const operator: Actor = { id: 'ada', kind: 'operator', rung: 'unix-socket', verified: false };
 export const START_MS = Date.UTC(2026, 2, 1, 12);
@@ -47,6 +50,8 @@ export interface TestHubOptions {
   readonly settings?: Partial<Settings>;
   /** `false`: no master yet. */
   readonly master?: boolean;
+  /** What verifiers of shared tokens answer; without it none can be reached. */
+  readonly ask?: AskVerifier;
 }
 
 const random: Random = seededRandom('hub.fixture');
@@ -69,7 +74,7 @@ export async function createTestDatabase(): Promise<{ db: Db; file: string; clos
   return { db, file, close: closeOnce };
 }
 
-export async function createTestHub({ settings = {}, master = true }: TestHubOptions = {}): Promise<TestHub> {
+export async function createTestHub({ settings = {}, master = true, ask }: TestHubOptions = {}): Promise<TestHub> {
   const { db, file, close } = await createTestDatabase();
   const vault = createTestVault('kek');
   const root = createHubRoot(random);
@@ -78,7 +83,16 @@ export async function createTestHub({ settings = {}, master = true }: TestHubOpt
     await writeMeta(tx, vault, 'hub_root', encodeBase64url(root.public));
     await writeMeta(tx, vault, 'clock', encodeHubTime(NO_FLOOR));
   });
-  const hub = await assemble({ db, file, close, vault, wall: new FakeClock(START_MS), settings, root: root.public });
+  const hub = await assemble({
+    db,
+    file,
+    close,
+    vault,
+    wall: new FakeClock(START_MS),
+    settings,
+    root: root.public,
+    ask,
+  });
   if (master) await createSecret(hub, { name: 'master' }, operator);
   return hub;
 }
@@ -91,6 +105,7 @@ interface Parts {
   readonly wall: FakeClock;
   readonly settings: Partial<Settings>;
   readonly root: Uint8Array;
+  readonly ask?: AskVerifier | undefined;
 }
 
 async function assemble(parts: Parts): Promise<TestHub> {
@@ -113,7 +128,15 @@ async function assemble(parts: Parts): Promise<TestHub> {
     statements: createStatements({ clock, hubKey, epoch: 1, spki }),
     counts: createCounts(),
     oldHits: createOldHits(8),
-    settings: { beatMs: 10_000, verifyWindowMs: 7 * DAY_MS, firstUseMinAgeMs: DAY_MS, ...settings },
+    ...(await createTokenParts({ db, vault, clock, random })),
+    ask: parts.ask ?? { replica: unreachable, host: unreachable },
+    settings: {
+      beatMs: 10_000,
+      verifyWindowMs: 7 * DAY_MS,
+      quietWindowMs: DAY_MS,
+      firstUseMinAgeMs: DAY_MS,
+      ...settings,
+    },
     epoch: 1,
     identity: {
       trustDomain: 'fleet.example',
@@ -158,6 +181,10 @@ export async function codeOf(act: Promise<unknown> | (() => unknown)): Promise<s
   } catch (error) {
     return (error as { code?: string }).code ?? String(error);
   }
+}
+
+async function unreachable(): Promise<never> {
+  throw new RollcallError('hub_unreachable');
 }
 
 function once(close: () => Promise<void>): () => Promise<void> {

@@ -8,10 +8,14 @@ import type { Counts } from './counts.ts';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import type { LiveGenerations } from './live-generations.ts';
+import type { LiveTokens } from './live-tokens.ts';
 import type { OldHits } from './old-hits.ts';
 import type { Roll } from './roll.ts';
 import type { Statements } from './statements.ts';
 import type { Db } from './store/schema.ts';
+import type { TokenHits } from './token-hits.ts';
+import type { AskVerifier, TokenProbes } from './token-probes.ts';
+import type { TokenReports } from './token-reports.ts';
 
 /** Read where they are used, never copied: a reload writes them anew (design 8). */
 export interface Settings {
@@ -19,6 +23,8 @@ export interface Settings {
   beatMs: number;
   /** How long the old generation goes on verifying after a rotation of the master starts. */
   verifyWindowMs: number;
+  /** For how long nobody must have sent an old token before it is dropped. */
+  quietWindowMs: number;
   /** A key younger than this is not taken on first use. */
   firstUseMinAgeMs: number;
 }
@@ -35,6 +41,12 @@ export interface Hub {
   readonly statements: Statements;
   readonly counts: Counts;
   readonly oldHits: OldHits;
+  /** Shared tokens: what verifies, and what was counted, reported and probed. */
+  readonly tokens: LiveTokens;
+  readonly tokenHits: TokenHits;
+  readonly tokenReports: TokenReports;
+  readonly tokenProbes: TokenProbes;
+  readonly ask: AskVerifier;
   readonly settings: Settings;
   readonly epoch: number;
   readonly identity: HubIdentity;

@@ -6,7 +6,7 @@ import { decodeUtf8 } from '@rollcall/core/bytes';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import type { SecretBytes } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
-import { oldTokenVerifies, type Rotation, replicaAccepts } from '@rollcall/core/rotation';
+import { oldTokenVerifies, type Rotation, replicaAccepts, retiringVersion } from '@rollcall/core/rotation';
 import { createTokenVerifier, type TokenVerifier } from '@rollcall/core/verify';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
@@ -29,6 +29,8 @@ export interface LiveTokens {
   verify(presented: string): PresentedToken;
   /** The versions of it that are taken at this moment. */
   accepts(secret: string): readonly number[];
+  /** The version of it that is on its way out; `null` while no rotation runs. */
+  retiring(secret: string): number | null;
   /** The value that is taken as this version, or `store_unreadable`. */
   read(secret: string, version: number): SecretBytes<'token'>;
   readonly isReadable: boolean;
@@ -89,6 +91,11 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
     },
 
     accepts: (secret) => slotsNow().find((slot) => slot.secret === secret)?.versions ?? [],
+
+    retiring(secret) {
+      const rotation = held.find(({ token }) => token.name === secret)?.rotation;
+      return rotation === undefined ? null : retiringVersion(rotation);
+    },
 
     read(secret, version) {
       const versions = held.find(({ token }) => token.name === secret)?.versions;

@@ -4,6 +4,7 @@ import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import { type Examination, version } from '@rollcall/wire';
 import type { FastifyInstance } from 'fastify';
+import { askReplica } from './adapters/ask-replica.ts';
 import { createSystemClock } from './adapters/clock.ts';
 import { observeHub } from './adapters/doctor.ts';
 import { exists, readKek, removeStaleSocket } from './adapters/files.ts';
@@ -41,6 +42,7 @@ export interface RunOptions {
   readonly beatMs?: number | undefined;
   readonly firstUseMinAgeMs?: number | undefined;
   readonly verifyWindowMs?: number | undefined;
+  readonly quietWindowMs?: number | undefined;
   readonly logLevel?: LogLevel | undefined;
   /** Reads the configuration again; without it SIGHUP ends the hub as it ends any process. */
   readonly reload?: (() => Promise<RunOptions>) | undefined;
@@ -98,6 +100,8 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
   const vault = createVault(readKek(paths.kek), systemRandom);
   const { db, close } = await openSqlite(paths.database, { create: false });
   let jobs: Jobs | undefined;
+  // There once it listens; before that nobody can ask it.
+  let askIt: ((token: string) => Promise<'taken' | 'refused'>) | undefined;
   // A last flush that fails, on a full disk, lets go of the database all the same.
   const end = async () => {
     try {
@@ -115,9 +119,19 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
       random: systemRandom,
       log,
       nudgeRotation: () => jobs?.nudge(),
+      ask: {
+        replica: async (token) => {
+          if (askIt === undefined) throw new RollcallError('hub_unreachable');
+          return askIt(token);
+        },
+        host: async () => {
+          throw new RollcallError('host_unreachable');
+        },
+      },
     });
     jobs = runJobs(hub, clock);
     const listeners = await listen(hub, jobs, tls, { options, operatorSocket: paths.operatorSocket });
+    askIt = (token) => askReplica(hub, listeners.addresses.fleetAddress, token);
     log.info('the hub listens', { ...listeners.addresses });
     return {
       ...listeners.addresses,

@@ -9,6 +9,7 @@ import type { Settings } from './hub.ts';
 export interface LiveOptions {
   readonly beatMs?: number | undefined;
   readonly verifyWindowMs?: number | undefined;
+  readonly quietWindowMs?: number | undefined;
   readonly firstUseMinAgeMs?: number | undefined;
 }
 
@@ -16,6 +17,7 @@ export function settingsOf(options: LiveOptions): Settings {
   return {
     beatMs: options.beatMs ?? limits.beatMs,
     verifyWindowMs: options.verifyWindowMs ?? limits.verifyWindowMs,
+    quietWindowMs: options.quietWindowMs ?? limits.quietWindowMs,
     firstUseMinAgeMs: options.firstUseMinAgeMs ?? limits.firstUseMinAgeMs,
   };
 }
@@ -52,8 +54,8 @@ export function createReload<Options extends LiveOptions>(
   };
 }
 
-function liveOf({ beatMs, verifyWindowMs, firstUseMinAgeMs }: LiveOptions): LiveOptions {
-  return { beatMs, verifyWindowMs, firstUseMinAgeMs };
+function liveOf({ beatMs, verifyWindowMs, quietWindowMs, firstUseMinAgeMs }: LiveOptions): LiveOptions {
+  return { beatMs, verifyWindowMs, quietWindowMs, firstUseMinAgeMs };
 }
 
 function describe(error: unknown): { readonly code: string; readonly problems?: readonly string[] } {

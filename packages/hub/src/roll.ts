@@ -19,6 +19,7 @@ import { findPin, listPins, type PinRecord } from './store/pins.ts';
 import type { Db, LivenessTable, Tx } from './store/schema.ts';
 import { EVERY_HOST, listTrustChanges, readTrustVersion } from './store/trust-changes.ts';
 import { orUnreadable } from './store/trust-row.ts';
+import { projectTokens, readTokensOf, readTokensOfAll, type TokenEntry } from './token-entries.ts';
 
 export interface RollEntry {
   readonly id: string;
@@ -40,6 +41,8 @@ export interface RollEntry {
   wantedAccept: readonly number[];
   issuedAt: number;
   ackedStep: number;
+  /** The shared tokens that it holds. */
+  tokens: readonly TokenEntry[];
 
   // Seen by this process or an earlier one; no decision about trust rests on it.
   lastSeenAt: number | null;
@@ -122,6 +125,7 @@ export async function createRoll(deps: { db: Db; vault: Vault; clock: Pick<HubCl
     const hosts = await listRoll(tx, vault);
     const pins = await listPins(tx, vault);
     const assignments = await listAssignments(tx, vault, MASTER);
+    const tokens = await readTokensOfAll(tx, vault);
     const seen = new Map((await listLiveness(tx)).map((row) => [row.host, row]));
     const onRoll = new Set(hosts.map((host) => host.id));
     for (const id of held.keys()) if (!onRoll.has(id)) held.delete(id);
@@ -130,6 +134,7 @@ export async function createRoll(deps: { db: Db; vault: Vault; clock: Pick<HubCl
       const isNew = !held.has(host.id);
       const readable = host.status === 'unreadable' ? undefined : host;
       const entry = project(host.id, readable, pins.get(host.id), assignments.get(host.id));
+      entry.tokens = projectTokens(entry.tokens, tokens.get(host.id));
       if (isNew) applyLiveness(entry, seen.get(host.id));
     }
     readUpTo = Math.max(readUpTo, version);
@@ -148,12 +153,15 @@ export async function createRoll(deps: { db: Db; vault: Vault; clock: Pick<HubCl
         const host = await orUnreadable(findHost(tx, vault, id));
         const pin = await orUnreadable(findPin(tx, vault, id));
         const assignment = await orUnreadable(findAssignment(tx, vault, id, MASTER));
+        const tokens = await readTokensOf(tx, vault, id);
         readSince.set(id, version);
         if (host === undefined || (host !== 'unreadable' && host.status === 'removed')) {
           held.delete(id);
           return undefined;
         }
-        return project(id, host === 'unreadable' ? undefined : host, pin, assignment);
+        const entry = project(id, host === 'unreadable' ? undefined : host, pin, assignment);
+        entry.tokens = projectTokens(entry.tokens, tokens);
+        return entry;
       }),
 
     mayYes: () => clock.monotonic() - asNewAtMs < limits.cachedYesMs,
@@ -198,6 +206,7 @@ export function createEntry(id: string): RollEntry {
     wantedAccept: [],
     issuedAt: 0,
     ackedStep: 0,
+    tokens: [],
     lastSeenAt: null,
     seenMonotonic: null,
     intervalMs: 0,

@@ -1,8 +1,9 @@
 /** Rotations and readiness (design 5, 8). */
+import { limits } from '@rollcall/core/limits';
 import { type Static, Type } from 'typebox';
 import { count } from './heartbeat.ts';
 import { nullable } from './hosts.ts';
-import { hostId, name, networkAddress, sentence, time, word } from './text-kinds.ts';
+import { hostId, member, name, networkAddress, sentence, time, word } from './text-kinds.ts';
 
 export const phase = Type.Union([
   Type.Literal('planned'),
@@ -18,6 +19,9 @@ export const phase = Type.Union([
 
 export const reason = Type.Union([Type.Literal('planned'), Type.Literal('leak')]);
 
+/** How far it goes by itself while its gates are open. */
+export const auto = Type.Union([Type.Literal('off'), Type.Literal('to_narrowing'), Type.Literal('all')]);
+
 export const rotationRow = Type.Object({
   id: word(),
   secret: name(),
@@ -26,8 +30,10 @@ export const rotationRow = Type.Object({
   phase,
   reason,
   startedAt: time(),
-  left: Type.Array(hostId()),
+  left: Type.Array(member()),
   pausedBecause: nullable(sentence()),
+  /** Of a shared token. */
+  terms: Type.Optional(Type.Object({ auto, batch: count(1), narrowBy: nullable(time()) })),
 });
 export type RotationRow = Static<typeof rotationRow>;
 
@@ -46,7 +52,18 @@ export const rotationStatus = Type.Object({
   retiringHits: Type.Object({
     lastAt: nullable(time()),
     count: count(),
-    sources: Type.Array(Type.Object({ host: hostId(), address: networkAddress(), at: time() })),
+    sources: Type.Array(
+      Type.Object({
+        /** Verified, or declared with a shared token; `null`: neither. */
+        host: nullable(hostId()),
+        address: networkAddress(),
+        at: time(),
+        /** Of a shared token: who took it, and what was asked for. */
+        verifier: Type.Optional(sentence(200)),
+        userAgent: Type.Optional(sentence(limits.userAgentCharacters)),
+        route: Type.Optional(sentence(limits.routeCharacters)),
+      }),
+    ),
   }),
   verifyUntil: nullable(time()),
 });
@@ -57,24 +74,30 @@ export const listRotationsAnswer = Type.Object({ rotations: Type.Array(rotationR
 export const startRotationBody = Type.Object({
   secret: name(),
   reason: Type.Optional(reason),
-  leave: Type.Optional(Type.Array(hostId())),
-  /** Only with `reason: leak`: when the old generation stops verifying. */
+  leave: Type.Optional(Type.Array(member())),
+  /** After a leak: when the old version stops verifying. */
   narrowBy: Type.Optional(time()),
+  /** Of a shared token: how far it goes by itself, and how many callers switch at a time. */
+  auto: Type.Optional(auto),
+  batch: Type.Optional(count(1)),
 });
 export type StartRotationBody = Static<typeof startRotationBody>;
 
 /** `from` is the phase that the operator saw, so that of two who advance at once one is told. */
 export const advanceBody = Type.Object({ from: Type.Optional(phase) });
 
-export const retireBody = Type.Object({ now: Type.Boolean(), leave: Type.Array(hostId()) });
+export const retireBody = Type.Object({ now: Type.Boolean(), leave: Type.Array(member()) });
 export type RetireBody = Static<typeof retireBody>;
+
+/** Why, for the record. */
+export const rollbackBody = Type.Object({ reason: sentence(200) });
 
 export const pauseBody = Type.Object({ reason: sentence(200) });
 
-export const leaveBody = Type.Object({ leave: Type.Array(hostId(), { minItems: 1 }), reason: sentence(200) });
+export const leaveBody = Type.Object({ leave: Type.Array(member(), { minItems: 1 }), reason: sentence(200) });
 export type LeaveBody = Static<typeof leaveBody>;
 
-export const cutBody = Type.Object({ until: time(), leave: Type.Array(hostId()) });
+export const cutBody = Type.Object({ until: time(), leave: Type.Array(member()) });
 export type CutBody = Static<typeof cutBody>;
 
 export const problemRow = Type.Object({ code: word(), hosts: Type.Array(hostId()), hint: sentence() });

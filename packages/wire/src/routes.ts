@@ -15,6 +15,7 @@ import {
   importHostsAnswer,
   importHostsBody,
   listHostsAnswer,
+  nullable,
   reenrolBody,
   showHostAnswer,
 } from './hosts.ts';
@@ -36,13 +37,20 @@ import {
   pauseBody,
   readinessAnswer,
   retireBody,
+  rollbackBody,
   rotationStatus,
   startRotationBody,
 } from './rotations.ts';
 import { get, nothing, post, put } from './route.ts';
-import { createSecretBody, listSecretsAnswer, secretRow } from './secrets.ts';
-import { word } from './text-kinds.ts';
+import { createSecretBody, holdersBody, listSecretsAnswer, secretRow } from './secrets.ts';
+import { hostId, word } from './text-kinds.ts';
 
+/** A shared token proves membership only: the id that comes with it is declared, and no proof of anything. */
+const whoAmIAnswer = Type.Object({
+  rung: Type.Union([Type.Literal('fleet-token'), Type.Literal('derived')]),
+  host: nullable(hostId()),
+  declaredHost: nullable(hostId()),
+});
 const okAnswer = Type.Object({ status: word() });
 const versionAnswer = Type.Object({ version: word() });
 /** Prometheus text exposition; not JSON. */
@@ -60,6 +68,7 @@ export const routes = {
     heartbeatBody,
     heartbeatAnswer,
   ),
+  whoAmI: get('fleet', '/v1/whoami', 'host', 'Whom the credentials of a request prove', whoAmIAnswer),
   trustBundle: get('fleet', '/v1/trust-bundle', 'public', 'The fleet’s certificate authorities', trustBundle),
   health: get('fleet', '/healthz', 'open', 'The process answers', okAnswer),
   ready: get('fleet', '/readyz', 'open', 'The hub itself is fit to serve', okAnswer),
@@ -165,6 +174,15 @@ export const routes = {
     acceptFirstUseAnswer,
   ),
   listSecrets: get('operator', '/v1/secrets', 'viewer', 'Secrets and their versions', listSecretsAnswer),
+  showSecret: get('operator', '/v1/secrets/:name', 'viewer', 'A secret and its versions, never a value', secretRow),
+  changeHolders: post(
+    'operator',
+    '/v1/secrets/:name/holders',
+    'operator',
+    'Say who holds a shared token',
+    holdersBody,
+    secretRow,
+  ),
   createSecret: post('operator', '/v1/secrets', 'admin', 'Create or import a secret', createSecretBody, secretRow),
   listRotations: get('operator', '/v1/rotations', 'viewer', 'Rotations, newest first', listRotationsAnswer),
   startRotation: post('operator', '/v1/rotations', 'operator', 'Start a rotation', startRotationBody, rotationStatus),
@@ -195,6 +213,14 @@ export const routes = {
     rotationStatus,
   ),
   resumeRotation: post('operator', '/v1/rotations/:id/resume', 'operator', 'Go on', nothing, rotationStatus),
+  rollBackRotation: post(
+    'operator',
+    '/v1/rotations/:id/rollback',
+    'operator',
+    'Go back to the old version, callers first',
+    rollbackBody,
+    rotationStatus,
+  ),
   leaveRotation: post(
     'operator',
     '/v1/rotations/:id/leave',

@@ -57,6 +57,8 @@ export const proof = (): TString => text('proof', { minLength: 43, maxLength: 43
 export const certificate = (): TString => text('certificate', { maxLength: 16_384, pattern: '^[A-Za-z0-9_+/=-]*$' });
 /** One word out of a closed vocabulary that is given elsewhere: an error code, a phase, a state. */
 export const word = (): TString => text('word', { maxLength: 64, pattern: '^[A-Za-z0-9_.:-]*$' });
+/** A member of a rotation: a host id, `caller:NAME` for a caller that is no host, `all` for every host of the roll. */
+export const member = (): TString => text('word', { maxLength: 135, pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]*$' });
 /** A whole number in a query. */
 export const digits = (): TString => text('word', { maxLength: 15, pattern: '^[0-9]{1,15}$' });
 /** A sentence for a person. */

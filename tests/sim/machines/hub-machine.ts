@@ -85,7 +85,8 @@ export class HubMachine {
 
   async #listen(db: Hub['db']): Promise<void> {
     const { scheduler, dice, vault, settings, log, clock, onStarted } = this.#parts;
-    const ports = { vault, clock, random: dice.bytes, log, nudgeRotation: () => this.#jobs?.nudge() };
+    const ask = { replica: notAsked, host: notAsked };
+    const ports = { vault, clock, random: dice.bytes, log, nudgeRotation: () => this.#jobs?.nudge(), ask };
     const { hub } = await assembleHub(db, { ...settings, listen: '127.0.0.1:7443' }, ports);
     this.#endpoint = createHeartbeatEndpoint(hub, () => () => true);
     this.hub = hub;
@@ -205,4 +206,9 @@ function json(value: unknown): TransportAnswer {
 export function codeOf(error: unknown): string {
   const { code, name } = error as { readonly code?: string; readonly name?: string };
   return code ?? name ?? 'unknown';
+}
+
+/** No shared token is rotated here yet, so nobody asks a verifier for one. */
+async function notAsked(): Promise<never> {
+  throw new TypeError('simulator: no verifier of shared tokens is there to be asked');
 }

@@ -278,6 +278,7 @@ export class Model {
     }));
     return {
       hosts: this.#roll(),
+      holders: [],
       replicas,
       verifyUntilMs: previousGeneration(this.generations)?.verifyUntilMs ?? null,
     };
@@ -285,5 +286,5 @@ export class Model {
 }
 
 function gateIsOpen(rotation: Rotation, observations: Observations, nowMs: number): boolean {
-  return evaluateGate(rotation, observations, { quietWindowMs: 0 }, nowMs).open;
+  return evaluateGate(rotation, observations, { quietWindowMs: 0, reportedWithinMs: 0 }, nowMs).open;
 }

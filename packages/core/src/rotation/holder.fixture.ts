@@ -6,8 +6,8 @@ import { now, observed, rollHost, rotationIn } from './roll.fixture.ts';
 
 export const tokenPolicy: GatePolicy = { quietWindowMs: 1_000, reportedWithinMs: 100 };
 
-export const takesBoth: Probe = { takes: [1, 2], refuses: [], randomRefused: true, reported: false };
-export const dropped: Probe = { takes: [2], refuses: [1], randomRefused: true, reported: false };
+export const takesBoth: Probe = { takes: [1, 2], refuses: [], randomRefused: true };
+export const dropped: Probe = { takes: [2], refuses: [1], randomRefused: true };
 
 /** A push host with a listener, seen with version 2, quiet for long. */
 export function holder(id: string, changes: Partial<Holder> = {}): Holder {
@@ -16,6 +16,7 @@ export function holder(id: string, changes: Partial<Holder> = {}): Holder {
     kind: 'host',
     verifies: true,
     presents: true,
+    probedBy: 'hub',
     probe: takesBoth,
     quiet: { flatSinceMs: now - 1_100, reportedAtMs: now - 100 },
     sources: [],

@@ -14,6 +14,8 @@ export interface Holder extends RollHost {
   readonly verifies: boolean;
   /** It sends the token, and says so beside a credential of its own. Of a declared caller nothing is known. */
   readonly presents: boolean;
+  /** Who asks its listener. What a host finds at itself is a report, on which alone nothing is ever narrowed by itself. */
+  readonly probedBy: 'hub' | 'itself';
   /** What was found at its listener since its present step began; `null`: nothing yet. */
   readonly probe: Probe | null;
   /** Its count of the retiring version; `null`: it has not reported one, or not lately. */
@@ -28,8 +30,6 @@ export interface Probe {
   readonly refuses: readonly number[];
   /** The control: a random value was refused. Without it a listener that takes anything would pass. */
   readonly randomRefused: boolean;
-  /** The host probed itself; else the hub did. */
-  readonly reported: boolean;
 }
 
 /** Of a counter that is cumulative: what is not in one report is in the next, so a missed report is no gap. */

@@ -142,7 +142,7 @@ export class TokenModel {
         this.#rollback();
         return;
       case 'probe hub':
-        this.#hubProbe = { ...probeOf(this.loaded, this.highest), reported: false };
+        this.#hubProbe = { ...probeOf(this.loaded, this.highest) };
         return;
       case 'call':
         this.#call();
@@ -305,7 +305,7 @@ export class TokenModel {
         return;
       case 'probe':
         if (!host.awake || host.held?.step !== host.wanted.step) return;
-        host.probe = { ...probeOf(host.held.accept, this.highest), reported: false, step: host.held.step };
+        host.probe = { ...probeOf(host.held.accept, this.highest), step: host.held.step };
         return;
       case 'beat':
         this.#beat(host);
@@ -348,7 +348,7 @@ export class TokenModel {
   }
 }
 
-function probeOf(accepts: readonly number[], highest: number): Omit<Probe, 'reported'> {
+function probeOf(accepts: readonly number[], highest: number): Probe {
   const all = Array.from({ length: highest }, (_, n) => n + 1);
   return { takes: accepts, refuses: all.filter((version) => !accepts.includes(version)), randomRefused: true };
 }

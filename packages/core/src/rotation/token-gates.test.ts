@@ -30,7 +30,7 @@ const a = holder('a');
 const noListener = { verifies: false, probe: null, quiet: null } as const;
 const back = { switched: false, provenVersion: 1 } as const;
 const narrow = { probe: dropped } as const;
-const withdrawn = { probe: { takes: [1], refuses: [2], randomRefused: true, reported: false } } as const;
+const withdrawn = { probe: { takes: [1], refuses: [2], randomRefused: true } } as const;
 const loud = { quiet: { flatSinceMs: now - 1_000, reportedAtMs: now - 1 } } as const;
 const stale = { quiet: { flatSinceMs: now - 9_000, reportedAtMs: now - 101 } } as const;
 const ended = { reason: 'leak', terms: { auto: 'off', batch: 1, narrowByMs: now } } as const;
@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
   ['all dropped it', 'narrowing', [replica(narrow), holder('a', narrow)], {}, 'open'],
   ['one still takes it', 'narrowing', [replica(narrow), a], {}, 'a: probe_passed'],
   ['one takes anything', 'narrowing', [replica({ probe: { ...dropped, randomRefused: false } })], {}, 'replica:local: probe_passed'],
-  ['one refuses everything', 'narrowing', [replica(narrow), holder('a', { probe: { takes: [], refuses: [1, 2], randomRefused: true, reported: false } })], {}, 'a: probe_passed'],
+  ['one refuses everything', 'narrowing', [replica(narrow), holder('a', { probe: { takes: [], refuses: [1, 2], randomRefused: true } })], {}, 'a: probe_passed'],
   ['a leak reports', 'narrowing', [replica(narrow), a], ended, 'open, cut off: a'],
 
   ['all are back', 'reverting', [hub, holder('a', back)], {}, 'open'],

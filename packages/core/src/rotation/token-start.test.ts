@@ -159,10 +159,7 @@ describe('how far a rotation goes by itself', () => {
   const by = (phase: Phase, auto: 'off' | 'to_narrowing' | 'all', changes: Partial<Rotation> = {}) =>
     tokenRotation(phase, { terms: { auto, batch: 1, narrowByMs: null }, ...changes });
   const seen = [replica(), holder('a')];
-  const reported = [
-    replica(),
-    holder('a', { probe: { takes: [1, 2], refuses: [], randomRefused: true, reported: true } }),
-  ];
+  const reported = [replica(), holder('a', { probedBy: 'itself' })];
 
   it.each<readonly [string, Rotation, Gate, readonly Holder[], boolean]>([
     ['nowhere without being told', by('widening', 'off'), open, seen, false],
@@ -170,13 +167,6 @@ describe('how far a rotation goes by itself', () => {
     ['not past it', by('proving', 'to_narrowing'), open, seen, false],
     ['to the end', by('proving', 'all'), open, seen, true],
     ['not on a report alone', by('proving', 'all'), open, reported, false],
-    [
-      'not past a verifier of which nothing is known',
-      by('proving', 'all'),
-      open,
-      [holder('a', { probe: null })],
-      false,
-    ],
     ['past one that was left', by('proving', 'all', { left: ['a'] }), open, reported, true],
     [
       'past one without a listener',

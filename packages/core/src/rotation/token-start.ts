@@ -109,8 +109,8 @@ export function goesOnByItself(rotation: Rotation, gate: Gate, holders: readonly
   return auto === 'all' && !holders.some((holder) => isKnownByReportAlone(holder, rotation));
 }
 
-function isKnownByReportAlone({ id, verifies, kind, probe }: Holder, { left }: Rotation): boolean {
-  return verifies && kind === 'host' && !left.includes(id) && probe?.reported !== false;
+function isKnownByReportAlone({ id, verifies, probedBy }: Holder, { left }: Rotation): boolean {
+  return verifies && probedBy === 'itself' && !left.includes(id);
 }
 
 /** Who would be refused when the old version is. Nothing is known of a declared caller, so it always might be. */

@@ -6,6 +6,7 @@ import { type Route, routes } from '@rollcall/wire';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Hub } from '../hub.ts';
 import { enrolHost } from '../operations/enrol-host.ts';
+import { whoAmI } from '../operations/token/who-am-i.ts';
 import type { SelfChecks } from '../self-checks.ts';
 import { limitConnections } from './connection-limit.ts';
 import { type BodyCheck, createHeartbeatEndpoint, isHeartbeat } from './heartbeat-endpoint.ts';
@@ -46,6 +47,7 @@ export function createFleetListener(hub: Hub, tls: FleetTls, checks: SelfChecks,
     },
     { bodyLimit: limits.enrolBodyBytes },
   );
+  register(app, routes.whoAmI, ({ request }) => whoAmI(hub, request.raw));
   const limitPublic = createStrangerLimit(publicRates);
   register(app, routes.trustBundle, ({ request }) => {
     limitPublic(request.ip, '', hub.clock.monotonic());

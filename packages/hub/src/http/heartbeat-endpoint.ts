@@ -15,6 +15,7 @@ import { endGently } from './end-gently.ts';
 import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
 import { readBody } from './read-body.ts';
 import { tooMany } from './stranger-limit.ts';
+import { userAgentOf } from './user-agent.ts';
 
 /** Whether a value is of the schema; else `errors` says where it is not. As Fastify's compiler makes it. */
 export interface BodyCheck {
@@ -81,6 +82,7 @@ async function answerBeat(
     who,
     body: beat,
     from: request.socket.remoteAddress ?? '',
+    userAgent: userAgentOf(request),
   });
   hub.counts.heartbeatSeconds.observe((hub.clock.monotonic() - startedAt - waitedMs) / 1_000);
   return answer;

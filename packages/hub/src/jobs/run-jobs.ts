@@ -5,6 +5,7 @@ import type { Clock } from '@rollcall/core/ports';
 import { createHistogram, durationBounds, type Histogram } from '../histogram.ts';
 import type { Hub } from '../hub.ts';
 import { stepRotation } from '../operations/rotation/step.ts';
+import { stepTokens } from '../operations/token/rotate-token.ts';
 import { flushDirtyLiveness } from './flush-liveness.ts';
 
 export interface Jobs {
@@ -27,7 +28,7 @@ export interface JobState {
   readonly durations: Histogram;
 }
 
-export const jobNames = ['liveness', 'generations', 'roll', 'rotation'] as const;
+export const jobNames = ['liveness', 'generations', 'roll', 'rotation', 'tokens'] as const;
 export type JobName = (typeof jobNames)[number];
 
 export function runJobs(hub: Hub, clock: Clock): Jobs {
@@ -51,14 +52,25 @@ export function runJobs(hub: Hub, clock: Clock): Jobs {
     // A pass over a large roll costs; it must not become what the hub mainly does.
     return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
   });
-  const loops = [liveness, generations, roll, rotation];
+  // Apart from the master's, which must not wait for a verifier that does not answer.
+  const tokens = loop(hub, clock, 'tokens', async () => {
+    const startedAt = clock.monotonic();
+    await hub.tokens.reload();
+    if (await stepTokens(hub)) return 0;
+    return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
+  });
+  const loops = [liveness, generations, roll, rotation, tokens];
   return {
-    nudge: () => rotation.wake(),
+    nudge: () => {
+      rotation.wake();
+      tokens.wake();
+    },
     areAlive: () => loops.every((job) => clock.monotonic() - job.lastRoundAt() < limits.jobSilentMs),
     states: () => loops.map((job) => job.state()),
     stop: async () => {
       await Promise.all(loops.map((job) => job.stop()));
       await flushDirtyLiveness(hub);
+      await hub.tokenHits.save(hub.clock.now());
     },
   };
 }

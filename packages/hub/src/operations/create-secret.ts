@@ -1,5 +1,4 @@
-/** The first generation of the master: made here, or imported from the fleet as it is (design 11, Master). */
-
+/** Secrets; of the master the first generation: made here, or imported from the fleet as it is (design 11, Master). */
 import { decodeBase64url } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { assertGeneration, type MasterScheme, SecretBytes } from '@rollcall/core/keys';
@@ -12,9 +11,11 @@ import { refresh } from '../refresh.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { type GenerationRecord, insertGeneration, listGenerations } from '../store/generations.ts';
 import type { Db } from '../store/schema.ts';
+import { listTokens } from '../store/tokens.ts';
+import { createToken, showToken } from './token/create-token.ts';
 
 export async function createSecret(hub: Hub, body: CreateSecretBody, actor: Actor): Promise<SecretRow> {
-  if (body.name !== MASTER) throw new RollcallError('secret_kind_unknown', { secret: body.name });
+  if (body.name !== MASTER) return createToken(hub, body, actor);
   assertTimeTrusted(hub.clock.read());
   const scheme: MasterScheme = body.scheme ?? { name: 'hkdf' };
   const value = body.value === undefined ? hub.random(32) : readImported(body.value, scheme);
@@ -41,14 +42,25 @@ export async function createSecret(hub: Hub, body: CreateSecretBody, actor: Acto
       outcome: 'done',
       details: { version: 1, scheme: scheme.name },
     });
-    return showSecret(hub, tx);
+    return showSecret(hub, tx, MASTER);
   });
   await refresh(hub);
   return created;
 }
 
-export async function showSecret(hub: Pick<Hub, 'vault'>, db: Db): Promise<SecretRow> {
-  return { name: MASTER, versions: (await listGenerations(db, hub.vault, MASTER)).map(toRow) };
+/** What is known of a secret, never a value. */
+export async function showSecret(hub: Pick<Hub, 'vault'>, db: Db, name: string): Promise<SecretRow> {
+  if (name !== MASTER) return showToken(hub, db, name);
+  const generations = await listGenerations(db, hub.vault, MASTER);
+  if (generations.length === 0) throw new RollcallError('secret_unknown', { secret: name });
+  return { name: MASTER, versions: generations.map(toRow) };
+}
+
+export async function listSecretRows({ vault, db }: Pick<Hub, 'vault' | 'db'>): Promise<SecretRow[]> {
+  const rows: SecretRow[] = [];
+  if ((await listGenerations(db, vault, MASTER)).length > 0) rows.push(await showSecret({ vault }, db, MASTER));
+  for (const { name } of await listTokens(db, vault)) rows.push(await showToken({ vault }, db, name));
+  return rows;
 }
 
 function toRow(generation: GenerationRecord): SecretRow['versions'][number] {

@@ -12,6 +12,7 @@ import { type HostRecord, updateHost } from '../store/hosts.ts';
 import { deleteObserved, deletePendings, deletePin } from '../store/pins.ts';
 import { findRunning, updateRotation } from '../store/rotations.ts';
 import type { Tx } from '../store/schema.ts';
+import { listHeldTokens, removeHolder } from '../store/tokens.ts';
 import { type MendedHost, mendRows } from './begin-anew.ts';
 import { heldSecrets } from './known-master.ts';
 
@@ -34,7 +35,9 @@ export function removeHost(hub: Hub, id: string, actor: Actor): Promise<HostChan
     if (isLeft) {
       await updateRotation(tx, hub.vault, { ...rotation, left: [...rotation.left, id].sort() }, rotation.phase);
     }
-    await record(hub, tx, { action: 'host.removed', host, actor, details: { leftInRotation: isLeft, mended } });
+    const leftTokens = await leaveTokens(hub, tx, id);
+    const details = { leftInRotation: isLeft, leftInTokens: leftTokens, mended };
+    await record(hub, tx, { action: 'host.removed', host, actor, details });
     return { ...host, status: 'removed', banned: 0 };
   });
 }
@@ -45,6 +48,7 @@ async function end(
   decide: (tx: Tx, found: MendedHost) => Promise<HostRecord>,
 ): Promise<HostChangeAnswer> {
   const { after, held } = await hub.db.transaction().execute(async (tx) => {
+    const tokens = await listHeldTokens(tx, hub.vault, id);
     // Rows that cannot be read are no reason to keep a host: this is how one gets rid of them.
     const host = await decide(tx, await mendRows(hub, tx, id));
     const ended: HostRecord = {
@@ -61,12 +65,25 @@ async function end(
     await deletePendings(tx, id);
     await deleteObserved(tx, id);
     const generations = await listUndestroyed(tx, hub.vault, MASTER);
-    return { after: ended, held: heldSecrets(ended, generations, hub.clock.now()) };
+    return { after: ended, held: [...heldSecrets(ended, generations, hub.clock.now()), ...tokens] };
   });
   await refresh(hub);
   hub.nudgeRotation();
   // Derived keys are the host's own, and dead with its life; what it knows beside them is listed.
   return { host: id, status: after.status, life: after.life, heldSecrets: held };
+}
+
+/** It holds them no more, and counts as left in each walk that it is taken out of. Returns the secrets of those. */
+async function leaveTokens(hub: Hub, tx: Tx, id: string): Promise<readonly string[]> {
+  const left: string[] = [];
+  for (const secret of await listHeldTokens(tx, hub.vault, id)) {
+    await removeHolder(tx, secret, id);
+    const rotation = await findRunning(tx, hub.vault, secret);
+    if (rotation === undefined || rotation.left.includes(id)) continue;
+    await updateRotation(tx, hub.vault, { ...rotation, left: [...rotation.left, id].sort() }, rotation.phase);
+    left.push(secret);
+  }
+  return left;
 }
 
 async function record(

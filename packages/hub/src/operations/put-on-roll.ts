@@ -9,8 +9,10 @@ import { type Actor, appendAudits } from '../store/audit.ts';
 import { listUndestroyed } from '../store/generations.ts';
 import { type HostRecord, listNamesakes, putHosts } from '../store/hosts.ts';
 import type { Tx } from '../store/schema.ts';
+import { EVERY_MEMBER, listHeldTokens } from '../store/tokens.ts';
 import { issueMasterSteps } from './issue-master-step.ts';
 import { versionKnownByFleet } from './known-master.ts';
+import { issueTokenSteps } from './token/issue-token-steps.ts';
 
 /** One after the other, so that two of the same id are told. Throws `malformed_host_id`, `host_exists`, `master_missing`. */
 export type JudgeNewHost = (body: AddHostBody) => HostRecord;
@@ -45,6 +47,15 @@ export async function putOnRoll(hub: Hub, tx: Tx, hosts: readonly HostRecord[], 
     hosts.map(({ id }) => id),
     false,
   );
+  // A token that every host holds is held by those to come.
+  for (const secret of await listHeldTokens(tx, hub.vault, EVERY_MEMBER)) {
+    await issueTokenSteps(
+      hub,
+      tx,
+      secret,
+      hosts.map(({ id }) => id),
+    );
+  }
   await appendAudits(
     tx,
     hosts.map(({ id, life, status, reach, added_at: at }) => {

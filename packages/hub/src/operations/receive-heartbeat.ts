@@ -15,12 +15,16 @@ import { dueDeliveries } from './due-deliveries.ts';
 import { type MasterProof, proveMaster } from './prove-master.ts';
 import { noteBeatOfPending, publicationText, publishWrapKey } from './publish-wrap-key.ts';
 import { recordClone } from './record-clone.ts';
+import { dueTokenDeliveries } from './token/due-token-deliveries.ts';
+import { noteReports, proveTokens } from './token/note-beat.ts';
 
 export interface Beat {
   readonly who: AuthenticatedHost;
   readonly body: HeartbeatBody;
   /** Address of the connection. */
   readonly from: string;
+  /** What the caller calls itself, cut short. */
+  readonly userAgent: string;
 }
 
 /** The answer, as JSON text. */
@@ -52,8 +56,12 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
     await proveMaster(hub, proof);
     hub.nudgeRotation();
   }
+  if (holdsTokens(who)) await proveTokens(hub, beat, time);
   noteOld(hub, beat, time);
-  if (note.moves) noteLiveness(hub, beat, time);
+  if (note.moves) {
+    noteLiveness(hub, beat, time);
+    if (saysMore(body)) await noteReports(hub, beat, time);
+  }
   return answer(hub, beat, pin, time);
 }
 
@@ -61,11 +69,12 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
  * The header was verified before the body came in, which takes as long as its sender likes. A host that was ended meanwhile, or
  * whose life or generation was, is a stranger by now (I2).
  */
-function assertStillLetIn(hub: Hub, { entry, life, version }: AuthenticatedHost): void {
+function assertStillLetIn(hub: Hub, { entry, life, version, tokens }: AuthenticatedHost): void {
   const isPresent = life === entry.life;
   const isFormer = life === entry.life - 1 && entry.formerLifeUntil !== null && hub.clock.now() < entry.formerLifeUntil;
   const isOnRoll = hub.roll.get(entry.id) === entry && entry.status === 'active';
-  if (!isOnRoll || !(isPresent || isFormer) || !hub.generations.isLive(version)) {
+  const areTaken = tokens.every((token) => hub.tokens.accepts(token.secret).includes(token.version));
+  if (!isOnRoll || !(isPresent || isFormer) || !hub.generations.isLive(version) || !areTaken) {
     throw new RollcallError('unauthenticated');
   }
 }
@@ -92,6 +101,15 @@ function noteSpeaker(
 /** Authenticated with an older generation than the one that the host has proven. */
 function isBehind({ provenVersion }: RollEntry, version: number): boolean {
   return provenVersion !== null && version < provenVersion;
+}
+
+/** Most beats carry no token and no report: they wait for neither. */
+function holdsTokens({ entry, tokens }: AuthenticatedHost): boolean {
+  return tokens.length > 0 || entry.tokens.length > 0;
+}
+
+function saysMore({ listener, tokens, probes, sinks }: HeartbeatBody): boolean {
+  return (listener ?? tokens ?? probes ?? sinks) !== undefined;
 }
 
 /** What was published before is answered as before, from memory; `undefined` when this is something new. */
@@ -172,7 +190,8 @@ function encodePin({ state, fingerprint }: PinAnswer): string {
 function answer(hub: Hub, { who: { entry }, body }: Beat, pin: PinAnswer, time: HubTime): string {
   const beatMs = nextBeatMs(hub.settings.beatMs, hub.random);
   const due = dueDeliveries(hub, entry, body.held[MASTER]);
-  const deliveries = due.length === 0 ? '[]' : JSON.stringify(due);
+  const tokens = dueTokenDeliveries(hub, entry, body.held);
+  const deliveries = due.length + tokens.length === 0 ? '[]' : JSON.stringify([...due, ...tokens]);
   const now = new Date(time.nowMs).toISOString();
   return `{"time":"${now}","nextBeatMs":${beatMs},"pin":${encodePin(pin)},"deliveries":${deliveries},"statements":${hub.statements()}}`;
 }

@@ -9,6 +9,7 @@ import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { type HostRecord, readHost, updateHost } from '../store/hosts.ts';
 import type { Tx } from '../store/schema.ts';
 import { issueMasterStep } from './issue-master-step.ts';
+import { issueHeldTokens } from './token/issue-token-steps.ts';
 
 export function suspendHost(hub: Hub, id: string, actor: Actor): Promise<HostChangeAnswer> {
   return change(hub, id, { action: 'host.suspended', actor }, async (tx, host) => {
@@ -23,6 +24,7 @@ export function resumeHost(hub: Hub, id: string, actor: Actor): Promise<HostChan
   return change(hub, id, { action: 'host.resumed', actor }, async (tx, host) => {
     if (host.status !== 'suspended') throw new RollcallError('host_not_suspended', { host: id, status: host.status });
     await issueMasterStep(hub, tx, id);
+    await issueHeldTokens(hub, tx, id);
     return { ...host, status: 'active' };
   });
 }

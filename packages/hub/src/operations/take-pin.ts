@@ -7,6 +7,7 @@ import { type HostRecord, updateHost } from '../store/hosts.ts';
 import { deleteObserved, deletePendings, writePin } from '../store/pins.ts';
 import type { Tx } from '../store/schema.ts';
 import { issueMasterStep } from './issue-master-step.ts';
+import { issueHeldTokens } from './token/issue-token-steps.ts';
 
 export async function takePin(
   hub: Pick<Hub, 'vault' | 'clock' | 'epoch' | 'generations'>,
@@ -40,5 +41,6 @@ export async function takePin(
   await deletePendings(tx, host.id);
   await deleteObserved(tx, host.id);
   await issueMasterStep(hub, tx, host.id);
+  await issueHeldTokens(hub, tx, host.id);
   return after;
 }

@@ -1,28 +1,33 @@
 /** A rotation as an operator sees it (design 8). */
-import { readiness as assemble, type HubCheck, hasProven, lacksNothing, type Rotation } from '@rollcall/core/rotation';
+import { limits } from '@rollcall/core/limits';
+import {
+  readiness as assemble,
+  type Gate,
+  type HubCheck,
+  hasProven,
+  lacksNothing,
+  type Rotation,
+} from '@rollcall/core/rotation';
 import type { ReadinessAnswer, RotationRow, RotationStatus } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import { readRotation, viewRoll, viewRotation } from '../operations/rotation/view.ts';
+import { viewToken } from '../operations/token/view-token.ts';
 import { findRunning } from '../store/rotations.ts';
 import { toTime } from './hosts.ts';
 
 export async function showRotation(hub: Hub, id: string): Promise<RotationStatus> {
-  const view = await viewRotation(hub, hub.db, await readRotation(hub, hub.db, id));
-  const { rotation, gate } = view;
-  const members = view.hosts.filter((host) => !lacksNothing(host));
+  const rotation = await readRotation(hub, hub.db, id);
+  return rotation.secret === MASTER ? showMaster(hub, rotation) : showToken(hub, rotation);
+}
+
+async function showMaster(hub: Hub, stored: Rotation): Promise<RotationStatus> {
+  const { rotation, gate, hosts, verifyUntilMs } = await viewRotation(hub, hub.db, stored);
+  const members = hosts.filter((host) => !lacksNothing(host));
   const hits = hub.oldHits.read(rotation.from);
   return {
     rotation: toRotationRow(rotation),
-    gate: {
-      open: gate.open,
-      blockers: gate.blockers.map(({ member, missing, sinceMs, hint }) => ({
-        member,
-        missing,
-        since: toTime(sinceMs),
-        hint,
-      })),
-    },
+    gate: toGateRow(gate),
     progress: {
       // Verifiers of the master's bearers are the hub's replicas: one here, and it holds both from the start.
       widened: 1,
@@ -35,7 +40,42 @@ export async function showRotation(hub: Hub, id: string): Promise<RotationStatus
       count: hits.count,
       sources: hits.sources.map(({ host, address, atMs }) => ({ host, address, at: toTime(atMs) })),
     },
-    verifyUntil: view.verifyUntilMs === null ? null : toTime(view.verifyUntilMs),
+    verifyUntil: verifyUntilMs === null ? null : toTime(verifyUntilMs),
+  };
+}
+
+async function showToken(hub: Hub, stored: Rotation): Promise<RotationStatus> {
+  const { rotation, gate, holders } = await viewToken(hub, hub.db, stored);
+  const members = holders.filter((holder) => !lacksNothing(holder));
+  const callers = members.filter(({ presents }) => presents);
+  const verifiers = members.filter(({ verifies }) => verifies);
+  const sources = members.flatMap(({ id, sources: seen }) => seen.map((source) => ({ ...source, verifier: id })));
+  const newest = sources.sort((a, b) => b.atMs - a.atMs).slice(0, limits.oldHitSources);
+  const narrowByMs = rotation.terms?.narrowByMs ?? null;
+  return {
+    rotation: toRotationRow(rotation),
+    gate: toGateRow(gate),
+    progress: {
+      widened: verifiers.filter(({ probe }) => probe?.takes.includes(rotation.to) === true).length,
+      rolled: callers.filter(({ switched }) => switched).length,
+      proven: callers.filter(({ provenVersion }) => provenVersion === rotation.to).length,
+      total: callers.length,
+    },
+    retiringHits: {
+      lastAt: newest[0] === undefined ? null : toTime(newest[0].atMs),
+      count: sources.length,
+      sources: newest.map(({ host, address, atMs, verifier, userAgent, route }) => {
+        return { host, address, at: toTime(atMs), verifier, userAgent, route };
+      }),
+    },
+    verifyUntil: narrowByMs === null ? null : toTime(narrowByMs),
+  };
+}
+
+function toGateRow({ open, blockers }: Gate): RotationStatus['gate'] {
+  return {
+    open,
+    blockers: blockers.map(({ member, missing, sinceMs, hint }) => ({ member, missing, since: toTime(sinceMs), hint })),
   };
 }
 
@@ -51,6 +91,9 @@ export async function showReadiness(hub: Hub, checks: readonly HubCheck[]): Prom
 }
 
 export function toRotationRow(rotation: Rotation): RotationRow {
-  const { id, secret, from, to, phase, reason, startedAtMs, left, pausedBecause } = rotation;
-  return { id, secret, from, to, phase, reason, startedAt: toTime(startedAtMs), left: [...left], pausedBecause };
+  const { id, secret, from, to, phase, reason, startedAtMs, left, pausedBecause, terms } = rotation;
+  const row = { id, secret, from, to, phase, reason, startedAt: toTime(startedAtMs), left: [...left], pausedBecause };
+  if (terms === undefined) return row;
+  const narrowBy = terms.narrowByMs === null ? null : toTime(terms.narrowByMs);
+  return { ...row, terms: { auto: terms.auto, batch: terms.batch, narrowBy } };
 }

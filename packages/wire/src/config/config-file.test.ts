@@ -76,7 +76,7 @@ describe('a hub’s configuration', () => {
       'an unknown key',
       'dir: /d\ncolour: red\n',
       [
-        'hub.yaml:2: colour: unknown; known are beat, dir, first_use.min_age, kek_file, listen, log_level, metrics, operators, verify_window',
+        'hub.yaml:2: colour: unknown; known are beat, dir, first_use.min_age, kek_file, listen, log_level, metrics, operators, quiet_window, verify_window',
       ],
     ],
     [

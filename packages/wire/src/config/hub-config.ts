@@ -41,6 +41,14 @@ export const hubConfigTable = {
     about: 'How long an old master goes on verifying after a rotation starts.',
     example: '7d',
   },
+  quietWindowMs: {
+    key: 'quiet_window',
+    kind: duration,
+    isLive: true,
+    about:
+      'For how long nobody must have sent the old version of a shared token before it is dropped: longer than your slowest process sleeps.',
+    example: '24h',
+  },
   firstUseMinAgeMs: {
     key: 'first_use.min_age',
     kind: duration,

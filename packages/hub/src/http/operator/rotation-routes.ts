@@ -1,48 +1,71 @@
-/** Secrets and their rotations. */
+/** Secrets and their rotations. A rotation is of the master or of a shared token: `rotationOf` says which walk an act is on. */
+import { limits } from '@rollcall/core/limits';
 import { parseInstant } from '@rollcall/core/time';
 import { routes } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
-import { createSecret, showSecret } from '../../operations/create-secret.ts';
+import { MASTER } from '../../live-generations.ts';
+import { createSecret, listSecretRows, showSecret } from '../../operations/create-secret.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from '../../operations/rotation/hold.ts';
 import { retireRotation } from '../../operations/rotation/retire.ts';
 import { startRotation } from '../../operations/rotation/start.ts';
 import { advanceRotation } from '../../operations/rotation/step.ts';
+import { readRotation } from '../../operations/rotation/view.ts';
+import { changeHolders } from '../../operations/token/create-token.ts';
+import {
+  advanceToken,
+  cutToken,
+  leaveToken,
+  pauseToken,
+  resumeToken,
+  rollBackToken,
+  startToken,
+} from '../../operations/token/rotate-token.ts';
 import { listRotations } from '../../store/rotations.ts';
 import { showRotation, toRotationRow } from '../../views/rotations.ts';
 import type { OperatorRegister } from './register-operator.ts';
 
 export function registerRotationRoutes(on: OperatorRegister, hub: Hub): void {
-  on(routes.listSecrets, async () => {
-    const master = await showSecret(hub, hub.db);
-    return { secrets: master.versions.length === 0 ? [] : [master] };
-  });
+  on(routes.listSecrets, async () => ({ secrets: await listSecretRows(hub) }));
+  on(routes.showSecret, async ({ name }) => showSecret(hub, hub.db, name));
   on(routes.createSecret, async ({ body, actor }) => createSecret(hub, body, actor));
+  on(routes.changeHolders, async ({ name, body, actor }) => changeHolders(hub, name, body, actor));
 
+  const isMaster = async (id: string) => (await readRotation(hub, hub.db, id)).secret === MASTER;
   on(routes.listRotations, async () => ({ rotations: (await listRotations(hub.db, hub.vault)).map(toRotationRow) }));
   on(routes.showRotation, async ({ name }) => showRotation(hub, name));
   on(routes.startRotation, async ({ body, actor }) => {
+    const { secret, reason = 'planned', leave = [], auto = 'off', batch = limits.tokenBatch } = body;
     const narrowByMs = body.narrowBy === undefined ? null : parseInstant(body.narrowBy);
-    const input = { reason: body.reason ?? 'planned', leave: body.leave ?? [], narrowByMs } as const;
-    return showRotation(hub, (await startRotation(hub, input, actor)).id);
+    const wish = { reason, leave, narrowByMs };
+    const started =
+      secret === MASTER
+        ? await startRotation(hub, wish, actor)
+        : await startToken(hub, { ...wish, secret, auto, batch }, actor);
+    return showRotation(hub, started.id);
   });
   on(routes.advanceRotation, async ({ name, body, actor }) => {
-    await advanceRotation(hub, name, body.from, actor);
+    await ((await isMaster(name)) ? advanceRotation : advanceToken)(hub, name, body.from, actor);
+    return showRotation(hub, name);
+  });
+  on(routes.rollBackRotation, async ({ name, body, actor }) => {
+    await rollBackToken(hub, name, body.reason, actor);
     return showRotation(hub, name);
   });
   on(routes.pauseRotation, async ({ name, body, actor }) => {
-    await pauseRotation(hub, name, body.reason, actor);
+    await ((await isMaster(name)) ? pauseRotation : pauseToken)(hub, name, body.reason, actor);
     return showRotation(hub, name);
   });
   on(routes.resumeRotation, async ({ name, actor }) => {
-    await resumeRotation(hub, name, actor);
+    await ((await isMaster(name)) ? resumeRotation : resumeToken)(hub, name, actor);
     return showRotation(hub, name);
   });
   on(routes.leaveRotation, async ({ name, body, actor }) => {
-    await leaveRotation(hub, name, body, actor);
+    await ((await isMaster(name)) ? leaveRotation : leaveToken)(hub, name, body, actor);
     return showRotation(hub, name);
   });
   on(routes.cutRotation, async ({ name, body, actor }) => {
-    await cutRotation(hub, name, { untilMs: parseInstant(body.until), leave: body.leave }, actor);
+    const wish = { untilMs: parseInstant(body.until), leave: body.leave };
+    await ((await isMaster(name)) ? cutRotation : cutToken)(hub, name, wish, actor);
     return showRotation(hub, name);
   });
   on(routes.retireRotation, async ({ name, body, actor }) => {

@@ -33,7 +33,7 @@ export function leaveRotation(
   actor: Actor,
 ): Promise<void> {
   return hold(hub, id, actor, 'rotation.left', async (_tx, { rotation, sweep }) => ({
-    rotation: decideLeave(rotation, leave, sweep),
+    rotation: decideLeave(rotation, leave, sweep.roll),
     details: { leave, because: reason },
   }));
 }

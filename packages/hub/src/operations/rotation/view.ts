@@ -51,8 +51,8 @@ export async function readRotation(hub: Pick<Hub, 'vault'>, db: Db, idOrSecret: 
 
 function gateOf(hub: Hub, rotation: Rotation, view: RollView, verifyUntilMs: number | null): Gate {
   if (!isRunning(rotation)) return { open: true, blockers: [], cutOff: [] };
-  const observations = { hosts: view.hosts, replicas: [thisReplica(hub, rotation)], verifyUntilMs };
-  return evaluateGate(rotation, observations, { quietWindowMs: 0 }, hub.clock.now());
+  const observations = { hosts: view.hosts, holders: [], replicas: [thisReplica(hub, rotation)], verifyUntilMs };
+  return evaluateGate(rotation, observations, { quietWindowMs: 0, reportedWithinMs: 0 }, hub.clock.now());
 }
 
 /** On SQLite there is one replica, this process. What it holds is asked of the very object that verifies. */

@@ -1,0 +1,171 @@
+/** A shared token and who holds it: made here, or taken from the fleet as it is (design 3, Text forms; design 5). */
+import { decodeBase64url, decodeUtf8, utf8 } from '@rollcall/core/bytes';
+import { RollcallError } from '@rollcall/core/errors';
+import { encodeToken, parseHostId, parseSecretName, SecretBytes } from '@rollcall/core/keys';
+import { assertTimeTrusted, isRunning } from '@rollcall/core/rotation';
+import { createTokenVerifier } from '@rollcall/core/verify';
+import type { CreateSecretBody, HoldersBody, SecretRow } from '@rollcall/wire';
+import type { Hub } from '../../hub.ts';
+import { type Actor, appendAudit } from '../../store/audit.ts';
+import { findHost, listRoll } from '../../store/hosts.ts';
+import { findRotation } from '../../store/rotations.ts';
+import type { Db, Tx } from '../../store/schema.ts';
+import {
+  addHolder,
+  EVERY_MEMBER,
+  findToken,
+  listHolders,
+  listTokenVersions,
+  removeHolder,
+  type TokenRecord,
+  writeToken,
+  writeTokenVersion,
+} from '../../store/tokens.ts';
+import { toTime } from '../../views/hosts.ts';
+import { issueTokenSteps } from './issue-token-steps.ts';
+import { CALLER } from './observe-holders.ts';
+
+/** In the words of an operator. */
+const EVERY_HOST_WORD = 'all';
+
+export async function createToken(hub: Hub, body: CreateSecretBody, actor: Actor): Promise<SecretRow> {
+  assertTimeTrusted(hub.clock.read());
+  const name = parseSecretName(body.name);
+  const weak = body.weak === true;
+  const value = body.value === undefined ? newTokenText(hub) : readImported(body.value, weak);
+  await hub.db.transaction().execute(async (tx) => {
+    const now = hub.clock.now();
+    if ((await findToken(tx, hub.vault, name)) !== undefined)
+      throw new RollcallError('secret_exists', { secret: name });
+    const isWeak = weak && value.length < WEAK_BELOW;
+    await writeToken(tx, hub.vault, { name, currentVersion: 1, weak: isWeak, createdAtMs: now });
+    await writeVersion(hub, tx, name, 1, value);
+    const members = await addMembers(hub, tx, name, body.holders ?? []);
+    await appendAudit(tx, {
+      at: now,
+      actor,
+      action: body.value === undefined ? 'secret.created' : 'secret.imported',
+      target: name,
+      outcome: 'done',
+      details: { version: 1, holders: members, weak: isWeak },
+    });
+  });
+  await reload(hub);
+  return showToken(hub, hub.db, name);
+}
+
+/** Who holds it from now on, and who does not any more. A host that comes gets the sets of this moment. */
+export async function changeHolders(hub: Hub, secret: string, body: HoldersBody, actor: Actor): Promise<SecretRow> {
+  await hub.db.transaction().execute(async (tx) => {
+    await readToken(hub, tx, secret);
+    const removed = body.remove ?? [];
+    const latest = await findRotation(tx, hub.vault, secret);
+    // Who is let go in the middle of a walk leaves it unseen; `rotation leave` says so, and stays on its record.
+    if (removed.length > 0 && latest !== undefined && isRunning(latest)) {
+      throw new RollcallError('rotation_running', { hosts: [] });
+    }
+    for (const member of removed.map(parseMember)) {
+      if (!(await removeHolder(tx, secret, member))) throw new RollcallError('no_such_holder', { secret, member });
+    }
+    const added = await addMembers(hub, tx, secret, body.add ?? []);
+    await appendAudit(tx, {
+      at: hub.clock.now(),
+      actor,
+      action: 'secret.holders_changed',
+      target: secret,
+      outcome: 'done',
+      details: { added, removed },
+    });
+  });
+  await reload(hub);
+  return showToken(hub, hub.db, secret);
+}
+
+/** What is known of it, never its value. */
+export async function showToken(hub: Pick<Hub, 'vault'>, db: Db, name: string): Promise<SecretRow> {
+  const token = await readToken(hub, db, name);
+  const rotation = await findRotation(db, hub.vault, name);
+  const running = rotation !== undefined && isRunning(rotation) ? rotation : undefined;
+  const versions = await listTokenVersions(db, hub.vault, name);
+  return {
+    name,
+    versions: versions.map(({ version, value, createdAtMs }) => ({
+      version,
+      scheme: 'token',
+      state:
+        value === undefined ? 'destroyed' : version === (running?.to ?? token.currentVersion) ? 'current' : 'previous',
+      createdAt: toTime(createdAtMs),
+      verifyUntil: version === running?.from && running.terms?.narrowByMs ? toTime(running.terms.narrowByMs) : null,
+    })),
+    holders: (await listHolders(db, hub.vault, name)).map((member) =>
+      member === EVERY_MEMBER ? EVERY_HOST_WORD : member,
+    ),
+    weak: token.weak,
+  };
+}
+
+/** A new value, written as the given version. */
+export async function drawVersion(hub: Hub, tx: Tx, secret: string, version: number): Promise<void> {
+  await writeVersion(hub, tx, secret, version, newTokenText(hub));
+}
+
+export async function readToken(hub: Pick<Hub, 'vault'>, db: Db, name: string): Promise<TokenRecord> {
+  const token = await findToken(db, hub.vault, name);
+  if (token === undefined) throw new RollcallError('secret_unknown', { secret: name });
+  return token;
+}
+
+const WEAK_BELOW = 22;
+
+function newTokenText(hub: Pick<Hub, 'random'>): string {
+  return encodeToken('rcf', hub.random(32));
+}
+
+/** Judged by the very verifier that is to take it: what it would refuse is never stored. */
+function readImported(text: string, weak: boolean): string {
+  const bytes = decodeBase64url(text);
+  const value = bytes === undefined ? undefined : decodeUtf8(bytes);
+  if (value === undefined) throw new RollcallError('malformed_token');
+  createTokenVerifier({ current: { version: 1, value }, weak });
+  return value.trim();
+}
+
+async function writeVersion(hub: Hub, tx: Tx, secret: string, version: number, text: string): Promise<void> {
+  const bytes = utf8(text);
+  await writeTokenVersion(tx, hub.vault, {
+    secret,
+    version,
+    value: new SecretBytes('token', bytes),
+    digest: hub.vault.digest(bytes),
+    createdAtMs: hub.clock.now(),
+  });
+}
+
+async function addMembers(hub: Hub, tx: Tx, secret: string, names: readonly string[]): Promise<readonly string[]> {
+  const members = names.map(parseMember);
+  for (const member of members) {
+    if (member !== EVERY_MEMBER && !member.startsWith(CALLER)) {
+      const host = await findHost(tx, hub.vault, member);
+      if (host === undefined || host.status === 'removed') throw new RollcallError('host_unknown', { host: member });
+    }
+    await addHolder(tx, hub.vault, secret, member);
+  }
+  const hosts = members.includes(EVERY_MEMBER)
+    ? (await listRoll(tx, hub.vault)).map(({ id }) => id)
+    : members.filter((member) => !member.startsWith(CALLER));
+  await issueTokenSteps(hub, tx, secret, hosts);
+  return members;
+}
+
+function parseMember(name: string): string {
+  if (name === EVERY_HOST_WORD) return EVERY_MEMBER;
+  if (!name.startsWith(CALLER)) return parseHostId(name);
+  parseSecretName(name.slice(CALLER.length));
+  return name;
+}
+
+async function reload(hub: Hub): Promise<void> {
+  await hub.tokens.reload();
+  await hub.roll.reloadAll();
+  hub.nudgeRotation();
+}

@@ -1,0 +1,107 @@
+/** What a beat says and proves of the shared tokens that its host holds (design 4, 5). */
+import { decodeHex } from '@rollcall/core/bytes';
+import { deriveHostKeys, sinkDigest } from '@rollcall/core/keys';
+import type { HubTime } from '@rollcall/core/rotation';
+import type { AuthenticatedHost } from '../../authenticate.ts';
+import type { Hub } from '../../hub.ts';
+import { toMasterGeneration } from '../../live-generations.ts';
+import { ackStep } from '../../store/assignments.ts';
+import { appendAudit } from '../../store/audit.ts';
+import { readHost } from '../../store/hosts.ts';
+import type { TokenEntry } from '../../token-entries.ts';
+import type { SinkHolding } from '../../token-reports.ts';
+import type { Beat } from '../receive-heartbeat.ts';
+
+/** An ack is a proof (I5): the host sent the version that it is to present beside its own bearer, and says it holds that step. */
+export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<void> {
+  const { who, body, from, userAgent } = beat;
+  const { entry, tokens } = who;
+  for (const { secret, version } of tokens) {
+    const source = { address: from, userAgent, route: HEARTBEAT, host: entry.id, atMs: time.nowMs };
+    hub.tokenHits.note(secret, version, source);
+  }
+  for (const held of entry.tokens) {
+    const presented = tokens.find(({ secret }) => secret === held.secret)?.version;
+    if (presented === undefined || held.wanted === undefined) continue;
+    const { wanted } = held;
+    const isProven = wanted.ackedStep === wanted.step;
+    const position = body.held[held.secret];
+    const holdsWanted = position?.epoch === wanted.epoch && position.step === wanted.step;
+    if (presented === wanted.present && holdsWanted && !isProven) await proveToken(hub, who, held);
+    else if (presented !== wanted.present && isProven) {
+      held.presentedOther = { version: presented, monotonicMs: time.monotonicMs };
+    }
+  }
+}
+
+/** What the agent says of its verifiers and sinks. A hint, and marked so: it follows one instance, as all that describes a host. */
+export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubTime): Promise<void> {
+  const { entry } = who;
+  const { tokens = [], probes = [], sinks = [], listener } = body;
+  for (const { secret, counter, hits } of tokens) {
+    const version = hub.tokens.retiring(secret);
+    if (version === null) continue;
+    const count = hits.find((hit) => hit.version === version)?.count ?? 0;
+    await hub.tokenReports.count({ secret, member: entry.id, version, counter, count }, nowMs);
+  }
+  hub.tokenReports.write(entry.id, {
+    listens: listener !== undefined,
+    atMs: nowMs,
+    sources: tokens.flatMap(({ secret, samples }) =>
+      samples.map(({ at, ...sample }) => ({ ...sample, secret, atMs: Date.parse(at) })),
+    ),
+    probes: new Map(
+      probes.map(({ secret, step, takes, refuses, randomRefused }) => [
+        secret,
+        { step, takes, refuses, randomRefused },
+      ]),
+    ),
+    sinks: sinks.map((sink) => ({
+      secret: sink.secret,
+      name: sink.name,
+      problem: sink.problem ?? (sink.state === 'reloaded' ? null : sink.state),
+      // A file that holds the right version and was not reloaded is not in force.
+      holds: sink.state === 'reloaded' ? versionIn(hub, who, sink.secret, sink.digest) : null,
+    })),
+  });
+}
+
+const HEARTBEAT = '/v1/heartbeat';
+
+async function proveToken(hub: Hub, { entry, life }: AuthenticatedHost, { secret, wanted }: TokenEntry): Promise<void> {
+  if (wanted === undefined) return;
+  await hub.db.transaction().execute(async (tx) => {
+    const now = hub.clock.now();
+    const host = await readHost(tx, hub.vault, entry.id);
+    // Between the verification and this transaction the host may have begun a new life: then it proved nothing.
+    if (host.life !== life || host.status !== 'active') return;
+    if (!(await ackStep(tx, hub.vault, { host: host.id, secret, step: wanted.step, at: now }))) return;
+    await appendAudit(tx, {
+      at: now,
+      actor: { id: host.id, kind: 'host', rung: 'derived', verified: true },
+      action: 'host.proved',
+      target: host.id,
+      outcome: 'done',
+      details: { secret, version: wanted.present, step: wanted.step },
+    });
+  });
+  await hub.roll.reload(entry.id);
+  hub.nudgeRotation();
+}
+
+/** The live version whose keyed digest a sink reported: under the key of this very beat, so that no recorded one counts. */
+function versionIn(hub: Hub, who: AuthenticatedHost, secret: string, digest: string | null): SinkHolding['holds'] {
+  const reported = digest === null ? undefined : decodeHex(digest);
+  if (reported === undefined) return null;
+  const keys = deriveHostKeys(toMasterGeneration(hub.generations.read(who.version)), who.entry.id, who.life, [
+    'heartbeat',
+  ]);
+  const key = keys['heartbeat'];
+  if (key === undefined) return null;
+  const found = hub.tokens
+    .accepts(secret)
+    .find((version) =>
+      Buffer.from(sinkDigest(key, secret, hub.tokens.read(secret, version).reveal())).equals(reported),
+    );
+  return found ?? null;
+}

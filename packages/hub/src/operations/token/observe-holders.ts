@@ -1,0 +1,159 @@
+/**
+ * Who takes and sends a shared token, as its rotation sees them: every holder that is on the roll, the declared callers, and the
+ * hub itself, joined with what was seen, counted and probed. No filter of status or age here (I6).
+ */
+import { staleAfterMs } from '@rollcall/core/liveness';
+import {
+  type HitSource,
+  type Holder,
+  isRunning,
+  type Quiet,
+  type RollHost,
+  type Rotation,
+  retiringVersion,
+  stayingVersion,
+} from '@rollcall/core/rotation';
+import type { Hub } from '../../hub.ts';
+import { type AssignmentRecord, listAssignments } from '../../store/assignments.ts';
+import { type HostRecord, listRoll, type UnreadableHost } from '../../store/hosts.ts';
+import type { Db } from '../../store/schema.ts';
+import { EVERY_MEMBER, listHolders } from '../../store/tokens.ts';
+import type { Readable } from '../../store/trust-row.ts';
+import type { TokenEntry } from '../../token-entries.ts';
+import { REPLICA } from '../../token-hits.ts';
+import { observeRoll } from '../observe-roll.ts';
+
+/** A declared caller is called so, and so no host id. */
+export const CALLER = 'caller:';
+
+/** `rotation`: the newest of the secret; `null` before there was any. */
+export async function observeHolders(hub: Hub, db: Db, secret: string, rotation: Rotation | null): Promise<Holder[]> {
+  const members = await listHolders(db, hub.vault, secret);
+  const standing = await listAssignments(db, hub.vault, secret);
+  const pushes = new Set((await listRoll(db, hub.vault)).flatMap((host) => (isPush(host) ? [host.id] : [])));
+  const hosts = (await observeRoll(hub, db, null, []))
+    .filter(({ id }) => members.includes(id) || members.includes(EVERY_MEMBER))
+    .map((host) =>
+      toHolder(hub, secret, rotation, { host, pushes: pushes.has(host.id), standing: standing.get(host.id) }),
+    );
+  const callers = members.filter((member) => member.startsWith(CALLER)).map((member) => declared(member));
+  return [thisReplica(hub, secret, rotation), ...hosts, ...callers];
+}
+
+/** Of a step, or of a replica of a phase: what was found before says nothing of it. */
+export function momentOfStep({ epoch, step }: Pick<AssignmentRecord, 'epoch' | 'step'>): string {
+  return `${epoch}/${step}`;
+}
+
+export function momentOfPhase({ id, phase }: Rotation): string {
+  return `${id}/${phase}`;
+}
+
+interface Row {
+  readonly host: RollHost;
+  readonly pushes: boolean;
+  readonly standing: Readable<AssignmentRecord> | undefined;
+}
+
+function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, pushes, standing }: Row): Holder {
+  const wanted = standing === 'unreadable' ? undefined : standing;
+  const report = hub.tokenReports.of(host.id);
+  const entry = hub.roll.get(host.id)?.tokens.find((candidate) => candidate.secret === secret);
+  const isProven = wanted !== undefined && wanted.ackedStep === wanted.step;
+  const running = rotation !== null && isRunning(rotation) ? rotation : null;
+  const retiring = running === null ? null : retiringVersion(running);
+  return {
+    ...host,
+    kind: 'host',
+    verifies: pushes || report.listens,
+    presents: true,
+    provenVersion: isProven ? wanted.present : null,
+    presentingOld: isPresentingOther(hub, host.id, entry),
+    switched: running !== null && wanted?.present === running.to,
+    narrowed: isProven && wanted.accept.length === 1,
+    refusal: hub.roll.get(host.id)?.refused.find((refused) => refused.secret === secret)?.reason ?? null,
+    unreadable: standing === 'unreadable' ? [...new Set([...host.unreadable, 'assignment' as const])] : host.unreadable,
+    probedBy: pushes ? 'hub' : 'itself',
+    probe: wanted === undefined ? null : probeOf(hub, secret, host.id, { wanted, pushes }),
+    quiet: retiring === null ? null : quietOf(hub, host.id, secret, retiring),
+    sources: report.sources.filter((source) => source.secret === secret && source.version === retiring),
+    sinks: report.sinks
+      .filter((sink) => sink.secret === secret)
+      .map(({ name, problem, holds }) => ({
+        name,
+        problem,
+        isCurrent: running === null || holds === stayingVersion(running),
+      })),
+  };
+}
+
+function quietOf(hub: Hub, host: string, secret: string, version: number): Quiet | null {
+  const flatSinceMs = hub.tokenReports.flatSince(host, secret, version);
+  return flatSinceMs === null ? null : { flatSinceMs, reportedAtMs: hub.tokenReports.of(host).atMs };
+}
+
+/** The hub asks those that it can call; of the others it knows what they found at themselves. */
+function probeOf(
+  hub: Hub,
+  secret: string,
+  host: string,
+  { wanted, pushes }: { readonly wanted: AssignmentRecord; readonly pushes: boolean },
+): Holder['probe'] {
+  if (pushes) return hub.tokenProbes.find(secret, host, momentOfStep(wanted));
+  const reported = hub.tokenReports.of(host).probes.get(secret);
+  return reported?.step === wanted.step ? reported : null;
+}
+
+/** For as long as a silent host counts as there, so does one that went back. */
+function isPresentingOther(hub: Hub, host: string, entry: TokenEntry | undefined): boolean {
+  const other = entry?.presentedOther ?? null;
+  if (other === null) return false;
+  const intervalMs = hub.roll.get(host)?.intervalMs ?? 0;
+  return hub.clock.monotonic() - other.monotonicMs <= staleAfterMs(intervalMs);
+}
+
+function thisReplica(hub: Hub, secret: string, rotation: Rotation | null): Holder {
+  const running = rotation !== null && isRunning(rotation) ? rotation : null;
+  const now = hub.clock.now();
+  let quiet: Quiet | null = null;
+  let sources: readonly HitSource[] = [];
+  if (running !== null) {
+    const retiring = retiringVersion(running);
+    quiet = { flatSinceMs: hub.tokenHits.count(secret, retiring, now).flatSinceMs, reportedAtMs: now };
+    sources = hub.tokenHits.sources(secret, retiring);
+  }
+  const probe = running === null ? null : hub.tokenProbes.find(secret, REPLICA, momentOfPhase(running));
+  return { ...nobody(REPLICA), kind: 'replica', verifies: true, probe, quiet, sources };
+}
+
+/** It presents, and nothing is known of it: for it only the absence of retiring hits counts (design 5, Who presented it). */
+function declared(member: string): Holder {
+  return { ...nobody(member), kind: 'caller', verifies: false, probe: null, quiet: null, sources: [] };
+}
+
+function nobody(id: string): RollHost & Pick<Holder, 'presents' | 'probedBy' | 'sinks'> {
+  return {
+    id,
+    status: 'active',
+    fresh: true,
+    lastSeenAtMs: null,
+    pin: 'usable',
+    unusableKey: false,
+    pendingPins: 0,
+    holdsMaster: false,
+    provenVersion: null,
+    presentingOld: false,
+    switched: false,
+    narrowed: false,
+    refusal: null,
+    unreadable: [],
+    presents: false,
+    probedBy: 'hub',
+    sinks: [],
+  };
+}
+
+/** One whose row cannot be read counts as one that has a listener: what is not known holds a gate closed (I10). */
+function isPush(host: HostRecord | UnreadableHost): boolean {
+  return host.status === 'unreadable' || host.reach === 'push';
+}

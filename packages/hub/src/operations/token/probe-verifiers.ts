@@ -1,0 +1,90 @@
+/** Asks each verifier that the hub can reach what it takes and what it refuses, with a control, while a gate depends on it (design 5). */
+import { decodeUtf8 } from '@rollcall/core/bytes';
+import { encodeToken } from '@rollcall/core/keys';
+import type { Phase, Probe, Rotation } from '@rollcall/core/rotation';
+import type { Hub } from '../../hub.ts';
+import { listAssignments } from '../../store/assignments.ts';
+import { listRoll } from '../../store/hosts.ts';
+import { EVERY_MEMBER, listHolders, listTokenVersions } from '../../store/tokens.ts';
+import { REPLICA } from '../../token-hits.ts';
+import { momentOfPhase, momentOfStep } from './observe-holders.ts';
+
+/** In these the gate asks for probes. */
+const probedPhases: ReadonlySet<Phase> = new Set(['widening', 'narrowing', 'withdrawing']);
+
+/** Those that passed for the present moment are not asked again. One that does not answer has no probe, and holds the gate. */
+export async function probeVerifiers(hub: Hub, rotation: Rotation): Promise<void> {
+  if (!probedPhases.has(rotation.phase)) return;
+  const texts = await textsOf(hub, rotation);
+  const targets = [replicaTarget(hub, rotation), ...(await hostTargets(hub, rotation))];
+  const missing = targets.filter(
+    ({ member, moment }) => !passed(hub.tokenProbes.find(rotation.secret, member, moment), rotation),
+  );
+  for (let at = 0; at < missing.length; at += AT_ONCE) {
+    await Promise.all(
+      missing.slice(at, at + AT_ONCE).map(async ({ member, moment, ask }) => {
+        try {
+          hub.tokenProbes.write(rotation.secret, member, moment, await probe(hub, texts, ask));
+        } catch (error) {
+          hub.log.warn('a verifier could not be probed', {
+            member,
+            code: (error as { code?: string }).code ?? 'internal',
+          });
+        }
+      }),
+    );
+  }
+}
+
+const AT_ONCE = 16;
+
+interface Target {
+  readonly member: string;
+  readonly moment: string;
+  readonly ask: (token: string) => Promise<'taken' | 'refused'>;
+}
+
+function replicaTarget(hub: Hub, rotation: Rotation): Target {
+  return { member: REPLICA, moment: momentOfPhase(rotation), ask: (token) => hub.ask.replica(token) };
+}
+
+async function hostTargets(hub: Hub, { secret }: Rotation): Promise<Target[]> {
+  const members = await listHolders(hub.db, hub.vault, secret);
+  const standing = await listAssignments(hub.db, hub.vault, secret);
+  return (await listRoll(hub.db, hub.vault)).flatMap((host) => {
+    const wanted = standing.get(host.id);
+    const isHolder = members.includes(host.id) || members.includes(EVERY_MEMBER);
+    if (!isHolder || host.status !== 'active' || host.reach !== 'push' || host.address === null) return [];
+    // Before it has said that it holds this step, what its listener takes is another step's.
+    if (typeof wanted !== 'object' || wanted.ackedStep !== wanted.step) return [];
+    const target = { host: host.id, address: host.address };
+    return [{ member: host.id, moment: momentOfStep(wanted), ask: (token: string) => hub.ask.host(target, token) }];
+  });
+}
+
+async function probe(hub: Hub, texts: ReadonlyMap<number, string>, ask: Target['ask']): Promise<Probe> {
+  const takes: number[] = [];
+  const refuses: number[] = [];
+  for (const [version, text] of texts) ((await ask(text)) === 'taken' ? takes : refuses).push(version);
+  const randomRefused = (await ask(encodeToken('rcf', hub.random(32)))) === 'refused';
+  return { takes, refuses, randomRefused };
+}
+
+/** Both versions, by number. One that was destroyed cannot be asked about. */
+async function textsOf(hub: Hub, { secret, from, to }: Rotation): Promise<ReadonlyMap<number, string>> {
+  const versions = await listTokenVersions(hub.db, hub.vault, secret);
+  return new Map(
+    versions.flatMap(({ version, value }) => {
+      const text = value === undefined ? undefined : decodeUtf8(value.reveal());
+      return text === undefined || (version !== from && version !== to) ? [] : [[version, text]];
+    }),
+  );
+}
+
+/** Whether it says all that the gate of this phase asks for; else it is asked again, since the verifier may have come along. */
+function passed(found: Probe | null, { phase, from, to }: Rotation): boolean {
+  if (found === null || !found.randomRefused) return false;
+  if (phase === 'widening') return found.takes.includes(from) && found.takes.includes(to);
+  const [stays, goes] = phase === 'narrowing' ? [to, from] : [from, to];
+  return found.takes.includes(stays) && found.refuses.includes(goes);
+}

@@ -1,0 +1,293 @@
+import type { IncomingMessage } from 'node:http';
+import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { authenticateMember } from '../../authenticate.ts';
+import { createTestHost, type TestHost } from '../../host.fixture.ts';
+import { auditOf, codeOf, createTestHub, DAY_MS, HOUR_MS, operator, type TestHub } from '../../hub.fixture.ts';
+import { findRotation } from '../../store/rotations.ts';
+import { listTokenVersions } from '../../store/tokens.ts';
+import { showRotation } from '../../views/rotations.ts';
+import { addHost, reenrolHost } from '../add-host.ts';
+import { createSecret } from '../create-secret.ts';
+import { evictHost } from '../end-host.ts';
+import {
+  advanceToken,
+  cutToken,
+  leaveToken,
+  pauseToken,
+  resumeToken,
+  rollBackToken,
+  type StartTokenInput,
+  startToken,
+  stepTokens,
+} from './rotate-token.ts';
+
+const OLD = 'the-token-that-the-fleet-has-had-for-years';
+let hub: TestHub;
+let fleet: TestHost[];
+/** What a program beside the hub sends. */
+let callers: string[];
+
+beforeEach(async () => {
+  fleet = [];
+  callers = [OLD];
+  hub = await createTestHub({
+    ask: {
+      replica: async (token) => ((await takes(token)) ? 'taken' : 'refused'),
+      host: async ({ host }, token) => {
+        const asked = fleet.find(({ id }) => id === host);
+        const held = asked?.tokens.get('fleet')?.accept ?? [];
+        const isTaken = held.some(({ version }) => asked?.tokenText('fleet', version) === token);
+        return isTaken ? 'taken' : 'refused';
+      },
+    },
+  });
+  for (const id of ['a', 'b']) {
+    const host = createTestHost(id);
+    const { token = '' } = await addHost(hub, { host: id, reach: 'push', address: '127.0.0.1:1' }, operator);
+    await host.enrol(hub, token);
+    await host.beat(hub);
+    fleet.push(host);
+  }
+  const value = encodeBase64url(utf8(OLD));
+  await createSecret(hub, { name: 'fleet', value, holders: ['all', 'caller:deploy'] }, operator);
+  await beatAll();
+});
+
+async function takes(token: string): Promise<boolean> {
+  const request = { rawHeaders: ['X-Node-Token', token], headers: {}, socket: {} } as unknown as IncomingMessage;
+  return (await codeOf(authenticateMember(hub, request))) === 'done';
+}
+
+/** No valid caller is ever refused (I1): not a host's beat, and not what the program beside the hub sends. */
+async function beatAll(): Promise<void> {
+  while (await stepTokens(hub));
+  for (const host of fleet) {
+    const report = () => ({ tokens: [{ secret: 'fleet', counter: COUNTER, hits: [], samples: [] }] });
+    await host.beat(hub, { body: report() });
+    await host.beat(hub, { body: report() });
+  }
+  for (const token of callers) expect(await takes(token)).toBe(true);
+  while (await stepTokens(hub));
+}
+
+const COUNTER = 'AAAAAAAAAAAAAAAAAAAAAA';
+const start = (changes: Partial<StartTokenInput> = {}) =>
+  startToken(
+    hub,
+    { secret: 'fleet', reason: 'planned', leave: [], narrowByMs: null, auto: 'off', batch: 1, ...changes },
+    operator,
+  );
+const phase = async () => (await findRotation(hub.db, hub.vault, 'fleet'))?.phase;
+const newText = () => fleet[0]?.tokenText('fleet', 2) ?? '';
+const blockers = async () =>
+  (await showRotation(hub, 'fleet')).gate.blockers.map(({ member, missing }) => `${member} ${missing}`);
+const sets = () =>
+  fleet.map(({ tokens }) => {
+    const { accept = [], present } = tokens.get('fleet') ?? {};
+    return `${accept.map(({ version }) => version).join('+')} sends ${present}`;
+  });
+
+async function carryTo(wanted: string): Promise<void> {
+  for (let round = 0; round < 12 && (await phase()) !== wanted; round += 1) {
+    if ((await phase()) === 'proving') {
+      callers = callers.map(() => newText());
+      await hub.wall.advance(DAY_MS);
+    }
+    await beatAll();
+    await advanceToken(hub, 'fleet', undefined, operator).catch(() => undefined);
+  }
+  expect(await phase()).toBe(wanted);
+}
+
+describe('a shared token', () => {
+  it('is brought as it is, delivered to whoever holds it, and taken by the hub', async () => {
+    expect(sets()).toEqual(['1 sends 1', '1 sends 1']);
+    expect(fleet[0]?.tokenText('fleet')).toBe(OLD);
+    expect(await takes(OLD)).toBe(true);
+    expect(await takes(`${OLD}x`)).toBe(false);
+  });
+
+  it('stops before narrowing while a forgotten program sends the old value, and names its address', async () => {
+    await start({ auto: 'to_narrowing' });
+    for (let round = 0; round < 6; round += 1) await beatAll();
+    expect(await phase()).toBe('proving');
+    hub.tokenHits.note('fleet', 1, {
+      address: '127.0.0.23',
+      userAgent: 'cron/1',
+      route: '/v1/whoami',
+      host: null,
+      atMs: hub.clock.now(),
+    });
+    const { gate, retiringHits } = await showRotation(hub, 'fleet');
+    const hub23 = gate.blockers.find(({ member }) => member === 'replica:local');
+    expect(hub23?.hint).toContain('127.0.0.23 (cron/1)');
+    expect(retiringHits.sources[0]).toMatchObject({ address: '127.0.0.23', verifier: 'replica:local' });
+    await hub.wall.advance(DAY_MS - 1);
+    callers = [];
+    await beatAll();
+    expect(await codeOf(advanceToken(hub, 'fleet', 'proving', operator))).toBe('gate_closed');
+    await hub.wall.advance(1);
+    await beatAll();
+    expect(await codeOf(advanceToken(hub, 'fleet', 'proving', operator))).toBe('done');
+  });
+
+  it('goes to its end by itself when it is told to, and not past a report', async () => {
+    await start({ auto: 'all' });
+    for (let round = 0; round < 5; round += 1) await beatAll();
+    expect(await phase()).toBe('proving');
+    callers = [newText()];
+    await beatAll();
+    await hub.wall.advance(DAY_MS);
+    for (let round = 0; round < 4; round += 1) await beatAll();
+    expect(await phase()).toBe('done');
+  });
+
+  it('goes back, callers first, and is as it was', async () => {
+    await start();
+    await beatAll();
+    await advanceToken(hub, 'fleet', undefined, operator);
+    for (let round = 0; round < 3; round += 1) await beatAll();
+    expect(sets()).toEqual(['2+1 sends 2', '2+1 sends 2']);
+    await rollBackToken(hub, 'fleet', 'not today', operator);
+    await beatAll();
+    expect(sets()).toEqual(['2+1 sends 1', '2+1 sends 1']);
+    expect(await phase()).toBe('reverting');
+    await hub.wall.advance(DAY_MS);
+    for (let round = 0; round < 3; round += 1) await beatAll();
+    expect(await phase()).toBe('rolled_back');
+    expect(sets()).toEqual(['1 sends 1', '1 sends 1']);
+    // The number is spent: another walk goes to another one.
+    expect((await start()).to).toBe(3);
+  });
+
+  it('ends at the time that was said after a leak, whoever still sends the old value', async () => {
+    expect(await codeOf(start({ reason: 'leak' }))).toBe('narrow_by_missing');
+    await start({ reason: 'leak', narrowByMs: hub.clock.now() + HOUR_MS });
+    await beatAll();
+    expect(await takes(OLD)).toBe(true);
+    await hub.wall.advance(HOUR_MS - 1);
+    expect(await takes(OLD)).toBe(true);
+    await hub.wall.advance(1);
+    // Refused by the clock, before any job has looked.
+    expect(await takes(OLD)).toBe(false);
+    expect(await codeOf(rollBackToken(hub, 'fleet', 'x', operator))).toBe('no_rollback');
+    callers = [];
+    while (await stepTokens(hub));
+    expect(await phase()).not.toBe('widening');
+  });
+
+  it('rests while it is paused, and two who start it at once are one', async () => {
+    const [first, second] = await Promise.all([codeOf(start()), codeOf(start())]);
+    expect([first, second].sort()).toEqual(['done', 'rotation_running']);
+    await beatAll();
+    await pauseToken(hub, 'fleet', 'lunch', operator);
+    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('rotation_paused');
+    await resumeToken(hub, 'fleet', operator);
+    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('done');
+  });
+
+  it('goes on without a named verifier, on the record, and never without its name', async () => {
+    const [, silent] = fleet;
+    fleet = fleet.slice(0, 1);
+    await start();
+    await beatAll();
+    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('gate_closed');
+    expect(await codeOf(leaveToken(hub, 'fleet', { leave: ['z'], reason: 'x' }, operator))).toBe('leave_unknown');
+    await leaveToken(hub, 'fleet', { leave: [silent?.id ?? ''], reason: 'in the post' }, operator);
+    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('done');
+    expect((await findRotation(hub.db, hub.vault, 'fleet'))?.left).toEqual(['b']);
+  });
+
+  it('is cut by name only, and narrows at that time', async () => {
+    await start();
+    const untilMs = hub.clock.now() + HOUR_MS;
+    expect(await codeOf(cutToken(hub, 'fleet', { untilMs, leave: [] }, operator))).toBe('would_strand');
+    await cutToken(hub, 'fleet', { untilMs, leave: ['a', 'b', 'caller:deploy'] }, operator);
+    await hub.wall.advance(HOUR_MS);
+    expect(await takes(OLD)).toBe(false);
+  });
+
+  it('gives a host that joins, enrols anew or was evicted exactly the sets of that moment', async () => {
+    await start();
+    await beatAll();
+    await advanceToken(hub, 'fleet', undefined, operator);
+    const joined = createTestHost('c');
+    const { token = '' } = await addHost(hub, { host: 'c', reach: 'push', address: '127.0.0.1:1' }, operator);
+    await joined.enrol(hub, token);
+    await joined.beat(hub);
+    expect(joined.tokens.get('fleet')?.accept.map(({ version }) => version)).toEqual([2, 1]);
+    expect(joined.tokens.get('fleet')?.present).toBe(1);
+    await evictHost(hub, 'b', false, operator);
+    const again = createTestHost('b');
+    const issued = await reenrolHost(hub, 'b', undefined, operator);
+    await again.enrol(hub, issued.token ?? '');
+    await again.beat(hub);
+    expect(again.tokens.get('fleet')?.accept.map(({ version }) => version)).toEqual([2, 1]);
+    fleet = [fleet[0] as TestHost, joined, again];
+    callers = [];
+    await carryTo('done');
+    expect(sets()).toEqual(['2 sends 2', '2 sends 2', '2 sends 2']);
+  });
+
+  it('goes on after a restart in each phase, and the hub begins to count anew after a stop that was not clean', async () => {
+    await start({ auto: 'to_narrowing' });
+    for (let round = 0; round < 5; round += 1) await beatAll();
+    const flatSince = () => hub.tokenHits.count('fleet', 1, hub.clock.now()).flatSinceMs;
+    callers = [newText()];
+    const before = flatSince();
+    await hub.wall.advance(HOUR_MS);
+    await hub.tokenHits.save(hub.clock.now());
+    hub = await hub.restart();
+    expect(flatSince()).toBe(before);
+    hub = await hub.restart();
+    expect(flatSince()).toBe(hub.clock.now());
+  });
+
+  it('is rotated without a refused request, each gate by its evidence, and the old value is destroyed', async () => {
+    await start();
+    expect(await blockers()).toEqual(['a probe', 'b probe', 'replica:local probe']);
+    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('gate_closed');
+    await beatAll();
+    expect(sets()).toEqual(['2+1 sends 1', '2+1 sends 1']);
+    expect(await blockers()).toEqual([]);
+    expect(await phase()).toBe('widening');
+    await advanceToken(hub, 'fleet', 'widening', operator);
+    expect(await codeOf(advanceToken(hub, 'fleet', 'widening', operator))).toBe('rotation_moved_on');
+
+    await beatAll();
+    expect(sets()).toEqual(['2+1 sends 2', '2+1 sends 1']);
+    await beatAll();
+    expect(sets()).toEqual(['2+1 sends 2', '2+1 sends 2']);
+    await beatAll();
+    await advanceToken(hub, 'fleet', 'rolling', operator);
+
+    // Somebody still sends the old one to the hub.
+    expect(await blockers()).toEqual(['a quiet_window', 'b quiet_window', 'replica:local quiet_window']);
+    await hub.wall.advance(DAY_MS);
+    await beatAll();
+    expect(await blockers()).toEqual([]);
+    await advanceToken(hub, 'fleet', 'proving', operator);
+
+    callers = [newText()];
+    await carryTo('done');
+    expect(sets()).toEqual(['2 sends 2', '2 sends 2']);
+    expect(await takes(OLD)).toBe(false);
+    const versions = await listTokenVersions(hub.db, hub.vault, 'fleet');
+    expect(versions.map(({ version, value }) => [version, value !== undefined])).toEqual([
+      [1, false],
+      [2, true],
+    ]);
+    expect(
+      (await auditOf(hub)).filter((line) => line.startsWith('rotation.')).map((line) => line.split(' ')[0]),
+    ).toEqual([
+      'rotation.started',
+      'rotation.advanced',
+      'rotation.wave',
+      'rotation.wave',
+      'rotation.advanced',
+      'rotation.advanced',
+      'rotation.advanced',
+    ]);
+  });
+});

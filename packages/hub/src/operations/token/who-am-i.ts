@@ -1,0 +1,44 @@
+/** `GET /v1/whoami`: whom the credentials of a request prove. The least that a shared token opens, and what a probe asks. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type AuthenticatedHost, authenticateHost, authenticateMember } from '../../authenticate.ts';
+import { userAgentOf } from '../../http/user-agent.ts';
+import type { Hub } from '../../hub.ts';
+import type { PresentedToken } from '../../live-tokens.ts';
+
+export interface WhoAmI {
+  rung: 'fleet-token' | 'derived';
+  host: string | null;
+  declaredHost: string | null;
+}
+
+/** Throws `unauthenticated`, or `unavailable` when the hub cannot tell. */
+export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI> {
+  const hasBearer = request.headers.authorization !== undefined;
+  const who = hasBearer ? await authenticateHost(hub, request) : await authenticateMember(hub, request);
+  const isProbe = isMarked(request.headers['x-rollcall-probe'], hub.tokenProbes.mark);
+  const host = hostOf(who);
+  for (const { secret, version } of tokensOf(who)) {
+    if (isProbe) continue;
+    const from = { address: request.socket.remoteAddress ?? '', userAgent: userAgentOf(request), route: '/v1/whoami' };
+    hub.tokenHits.note(secret, version, { ...from, host: host.host ?? host.declaredHost, atMs: hub.clock.now() });
+  }
+  return { rung: who.rung, ...host };
+}
+
+type Who = AuthenticatedHost | Awaited<ReturnType<typeof authenticateMember>>;
+
+function tokensOf(who: Who): readonly PresentedToken[] {
+  return who.rung === 'derived' ? who.tokens : [who.token];
+}
+
+function hostOf(who: Who): Pick<WhoAmI, 'host' | 'declaredHost'> {
+  if (who.rung === 'derived') return { host: who.entry.id, declaredHost: null };
+  return { host: null, declaredHost: who.declaredHost };
+}
+
+/** Whoever could guess it could send an old token uncounted. */
+function isMarked(presented: string | string[] | undefined, mark: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(typeof presented === 'string' ? presented : ''), digest(mark));
+}

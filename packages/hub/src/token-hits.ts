@@ -1,0 +1,84 @@
+/**
+ * What this replica was sent of each version of a shared token, and by whom while a version is on its way out (design 5,
+ * Counters). In memory: it is written at a clean stop and read at the next start; after any other stop a new counter
+ * begins, since hits may be lost.
+ */
+import { encodeBase64url } from '@rollcall/core/bytes';
+import { limits } from '@rollcall/core/limits';
+import type { Random } from '@rollcall/core/ports';
+import { type CountRecord, type HitSource, noteCount } from '@rollcall/core/rotation';
+import type { Vault } from './kek/vault.ts';
+import { deleteMeta, findMeta, writeMeta } from './store/meta.ts';
+import type { Db } from './store/schema.ts';
+import { listTokenCounts, writeTokenCount } from './store/token-counts.ts';
+import { listTokens } from './store/tokens.ts';
+
+/** On SQLite there is one replica, this process. */
+export const REPLICA = 'replica:local';
+
+export interface TokenHits {
+  note(secret: string, version: number, source: HitSource): void;
+  /** Of this replica, as of now. */
+  count(secret: string, version: number, nowMs: number): CountRecord;
+  /** Who sent a version to this replica, the newest first. */
+  sources(secret: string, version: number): readonly HitSource[];
+  /** At a clean stop. */
+  save(nowMs: number): Promise<void>;
+}
+
+/** The counter that a clean stop left behind. Taken away when it is read, so that no second start goes on from it. */
+const LEFT_BEHIND = 'token_counter';
+
+export async function createTokenHits(deps: { db: Db; vault: Vault; random: Random }): Promise<TokenHits> {
+  const { db, vault, random } = deps;
+  const records = new Map<string, CountRecord>();
+  const counts = new Map<string, number>();
+  const sources = new Map<string, Map<string, HitSource>>();
+  const key = (secret: string, version: number) => `${secret} ${version}`;
+
+  const counter = await db.transaction().execute(async (tx) => {
+    const left = await findMeta(tx, vault, LEFT_BEHIND);
+    if (left === undefined) return encodeBase64url(random(16));
+    for (const { name } of await listTokens(tx, vault)) {
+      for (const { member, secret, version, ...record } of await listTokenCounts(tx, vault, name)) {
+        if (member !== REPLICA || record.counter !== left) continue;
+        records.set(key(secret, version), record);
+        counts.set(key(secret, version), record.count);
+      }
+    }
+    await deleteMeta(tx, LEFT_BEHIND);
+    return left;
+  });
+
+  const count = (of: string, nowMs: number): CountRecord => {
+    const record = noteCount(records.get(of) ?? null, { counter, count: counts.get(of) ?? 0 }, nowMs);
+    records.set(of, record);
+    return record;
+  };
+
+  return {
+    note(secret, version, source) {
+      const of = key(secret, version);
+      counts.set(of, (counts.get(of) ?? 0) + 1);
+      // At once: when it was looked at last must not become when it was sent last.
+      count(of, source.atMs);
+      const seen = sources.get(of) ?? new Map<string, HitSource>();
+      sources.set(of, seen);
+      const from = `${source.address} ${source.userAgent} ${source.route}`;
+      seen.delete(from);
+      seen.set(from, source);
+      const [oldest] = seen.keys();
+      if (seen.size > limits.oldHitSources && oldest !== undefined) seen.delete(oldest);
+    },
+    count: (secret, version, nowMs) => count(key(secret, version), nowMs),
+    sources: (secret, version) => [...(sources.get(key(secret, version))?.values() ?? [])].reverse(),
+    save: (nowMs) =>
+      db.transaction().execute(async (tx) => {
+        for (const of of counts.keys()) {
+          const [secret = '', version] = of.split(' ');
+          await writeTokenCount(tx, vault, { secret, member: REPLICA, version: Number(version), ...count(of, nowMs) });
+        }
+        await writeMeta(tx, vault, LEFT_BEHIND, counter);
+      }),
+  };
+}

@@ -1,0 +1,29 @@
+/** The parts of a hub that shared tokens need: the same whether a listener is opened beside them or a simulator drives them. */
+import type { Random } from '@rollcall/core/ports';
+import type { Hub } from './hub.ts';
+import type { HubClock } from './hub-clock.ts';
+import type { Vault } from './kek/vault.ts';
+import { createLiveTokens } from './live-tokens.ts';
+import type { Db } from './store/schema.ts';
+import { createTokenHits } from './token-hits.ts';
+import { createTokenProbes } from './token-probes.ts';
+import { createTokenReports } from './token-reports.ts';
+
+export type TokenParts = Pick<Hub, 'tokens' | 'tokenHits' | 'tokenReports' | 'tokenProbes'>;
+
+export async function createTokenParts(deps: {
+  readonly db: Db;
+  readonly vault: Vault;
+  readonly clock: HubClock;
+  readonly random: Random;
+}): Promise<TokenParts> {
+  const tokens = createLiveTokens(deps);
+  // Tokens that cannot be read stop no hub: it says so in its readiness, and lets nobody in by one (design 4).
+  await tokens.reload().catch(() => undefined);
+  return {
+    tokens,
+    tokenHits: await createTokenHits(deps),
+    tokenReports: await createTokenReports(deps),
+    tokenProbes: createTokenProbes(deps.random),
+  };
+}

@@ -1,0 +1,37 @@
+/** What the hub itself found at verifiers of shared tokens, in memory: after a restart it looks again (design 5, Probes). */
+import { encodeBase64url } from '@rollcall/core/bytes';
+import type { Random } from '@rollcall/core/ports';
+import type { Probe } from '@rollcall/core/rotation';
+
+/** One question to a verifier, over the real listener. Rejects when there was no answer. */
+export interface AskVerifier {
+  /** This replica: its own fleet listener. */
+  replica(token: string): Promise<'taken' | 'refused'>;
+  /** A push host, at its registered address, beside a command credential of the hub. */
+  host(target: ProbedHost, token: string): Promise<'taken' | 'refused'>;
+}
+
+export interface ProbedHost {
+  readonly host: string;
+  readonly address: string;
+}
+
+export interface TokenProbes {
+  /** Sent with every probe of this replica, and known to no other process: by it a probe is told from a caller. */
+  readonly mark: string;
+  /** What was found at a member for exactly this moment of the walk; `null`: nothing. */
+  find(secret: string, member: string, moment: string): Probe | null;
+  write(secret: string, member: string, moment: string, probe: Probe): void;
+}
+
+export function createTokenProbes(random: Random): TokenProbes {
+  const held = new Map<string, { readonly moment: string; readonly probe: Probe }>();
+  return {
+    mark: encodeBase64url(random(32)),
+    find: (secret, member, moment) => {
+      const found = held.get(`${secret} ${member}`);
+      return found?.moment === moment ? found.probe : null;
+    },
+    write: (secret, member, moment, probe) => void held.set(`${secret} ${member}`, { moment, probe }),
+  };
+}

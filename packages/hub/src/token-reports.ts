@@ -1,0 +1,62 @@
+/**
+ * What the agents last said of their listeners, counters, probes and sinks. In memory, since each beat says it again; but since
+ * when a count is flat is in the store, so that a restart of the hub is not a hit.
+ */
+import { type CountRecord, type HitSource, noteCount, type Probe, type SinkState } from '@rollcall/core/rotation';
+import type { Vault } from './kek/vault.ts';
+import type { Db } from './store/schema.ts';
+import { listTokenCounts, type TokenCount, writeTokenCount } from './store/token-counts.ts';
+import { listTokens } from './store/tokens.ts';
+
+export interface HostReport {
+  /** Whether it has a TCP listener open: then it takes the tokens that it holds. */
+  readonly listens: boolean;
+  /** When it was said, on the hub's clock. */
+  readonly atMs: number;
+  /** Who sent what to it. */
+  readonly sources: readonly (HitSource & { readonly secret: string; readonly version: number })[];
+  /** Of its own listener, for the step that it held, by secret. */
+  readonly probes: ReadonlyMap<string, Probe & { readonly step: number }>;
+  readonly sinks: readonly SinkHolding[];
+}
+
+/** Which version a sink's live file was found to hold; `null`: none that is known. */
+export interface SinkHolding extends Omit<SinkState, 'isCurrent'> {
+  readonly secret: string;
+  readonly holds: number | null;
+}
+
+export const noReport: HostReport = { listens: false, atMs: 0, sources: [], probes: new Map(), sinks: [] };
+
+export interface TokenReports {
+  of(host: string): HostReport;
+  write(host: string, report: HostReport): void;
+  /** Since when the host's count of a version is what it is; `null`: it never said. */
+  flatSince(host: string, secret: string, version: number): number | null;
+  /** Durable before it returns where the count changed: what opens a gate is not lost with this process. */
+  count(counted: Pick<TokenCount, 'secret' | 'member' | 'version' | 'counter' | 'count'>, nowMs: number): Promise<void>;
+}
+
+export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }): Promise<TokenReports> {
+  const reports = new Map<string, HostReport>();
+  const records = new Map<string, CountRecord>();
+  const key = (secret: string, member: string, version: number) => `${secret} ${member} ${version}`;
+  // One that cannot be read was never said: its window begins anew.
+  for (const { name } of await listTokens(db, vault).catch(() => [])) {
+    for (const { secret, member, version, ...record } of await listTokenCounts(db, vault, name).catch(() => [])) {
+      records.set(key(secret, member, version), record);
+    }
+  }
+  return {
+    of: (host) => reports.get(host) ?? noReport,
+    write: (host, report) => void reports.set(host, report),
+    flatSince: (host, secret, version) => records.get(key(secret, host, version))?.flatSinceMs ?? null,
+    count: async ({ secret, member, version, ...counted }, nowMs) => {
+      const before = records.get(key(secret, member, version)) ?? null;
+      const record = noteCount(before, counted, nowMs);
+      if (record === before) return;
+      await db.transaction().execute((tx) => writeTokenCount(tx, vault, { secret, member, version, ...record }));
+      records.set(key(secret, member, version), record);
+    },
+  };
+}
