@@ -45,6 +45,8 @@ export interface HostListener {
   readonly handle: RequestListener;
   readonly reports: ReportsPort;
   status(): ListenerStatus;
+  /** Resolves when it is open or closed as the last state says. */
+  settled(): Promise<void>;
   /** At once. Throws why there is nothing to probe. */
   probe(): Promise<AgentProbeAnswer>;
   /** Ends it; then nothing is counted any more, and this is what was. */
@@ -205,6 +207,7 @@ export function createHostListener(
     handle: createHostHandler(view, onAnswer),
     reports,
     status,
+    settled: () => work,
     async probe() {
       await check();
       if (opened === undefined) throw new RollcallError(isReason(problem) ? problem : 'listener_not_configured');

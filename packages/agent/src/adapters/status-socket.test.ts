@@ -3,12 +3,15 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RollcallError } from '@rollcall/core/errors';
-import type { AgentStatusAnswer } from '@rollcall/wire';
+import type { AgentHostAnswer, AgentStatusAnswer } from '@rollcall/wire';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeAgent } from '../agent-status.ts';
 import { durableState, random } from '../fleet.fixture.ts';
+import { createAcceptance } from '../listener/acceptance.ts';
+import { holding, tokenStep, tokenText } from '../listener/listener.fixture.ts';
 import { decideStart } from '../start.ts';
-import { askReload, askStatus, type StatusAgent, type StatusSocket, serveStatus } from './status-socket.ts';
+import { createHostHandler } from './host-server.ts';
+import { askProbe, askReload, askStatus, type StatusAgent, type StatusSocket, serveStatus } from './status-socket.ts';
 
 const status: AgentStatusAnswer = describeAgent(decideStart(durableState(), {}, random));
 const agent: StatusAgent = {
@@ -28,9 +31,9 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-function statusOf(path: string, method = 'GET'): Promise<number | undefined> {
+function statusOf(path: string, method = 'GET', headers: Record<string, string> = {}): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    request({ socketPath: join(directory, 'agent.sock'), path, method }, (answer) => {
+    request({ socketPath: join(directory, 'agent.sock'), path, method, headers }, (answer) => {
       answer.resume();
       resolve(answer.statusCode);
     })
@@ -74,6 +77,26 @@ describe('the status socket', () => {
     await socket.close();
     socket = await serveStatus(directory, { ...agent, reload: () => Promise.reject(new Error('hunter2')) });
     await expect(askReload(directory)).rejects.toMatchObject({ code: 'internal', details: { problems: [] } });
+  });
+
+  it('serves the host’s own routes too, each with its credential, and its own verbs without', async () => {
+    const acceptance = createAcceptance(holding([tokenStep(1, [1])]));
+    const view = { host: 'agent-7', version: 'x', acceptance, isOwnProbe: () => false, describeSinks: () => [] };
+    const describeHost = () => ({}) as AgentHostAnswer;
+    const seen: string[] = [];
+    const handle = createHostHandler(
+      () => ({ ...view, describeHost }),
+      ({ answer, address }) => seen.push(`${address} ${answer.route} ${answer.status}`),
+    );
+    const probe = () => Promise.reject(new RollcallError('listener_unconfirmed'));
+    socket = await serveStatus(directory, { ...agent, handle, probe });
+    expect(await statusOf('/v1/host')).toBe(401);
+    expect(await statusOf('/v1/nothing')).toBe(401);
+    expect(await statusOf('/v1/host', 'GET', { 'x-node-token': tokenText(1) })).toBe(200);
+    expect(await statusOf('/healthz')).toBe(200);
+    expect(seen).toEqual(['unix  401', 'unix  401', 'unix /v1/host 200', 'unix /healthz 200']);
+    expect((await askStatus(directory)).host).toBe(status.host);
+    await expect(askProbe(directory)).rejects.toMatchObject({ code: 'listener_unconfirmed' });
   });
 
   it('is gone with its agent, and asking then says that none runs', async () => {

@@ -12,6 +12,7 @@ export function judgeAgent(agent: ObservedAgent): Finding[] {
     ...judgeIdentity(agent),
     ...agent.given.flatMap((file) => judgeGiven(agent, file)),
     ...judgeHubs(agent),
+    ...judgeListener(agent),
     ...judgeRunning(agent),
     ...judgeSpace(agent.directory, agent.freeBytes, limits.agentDiskFreeBytes),
   ];
@@ -154,9 +155,19 @@ function judgeClock({ url, dateMs, localMs }: ProbedHub): Finding[] {
   return [{ code: 'clock_skew', about: 'the clock of this machine', text, remedy: 'timedatectl set-ntp true' }];
 }
 
+/** Configured and closed: whoever is to reach this host does not. */
+function judgeListener({ directory, running }: ObservedAgent): Finding[] {
+  const { open, address = null, reason } = running?.listener ?? {};
+  if (open !== false || address === null) return [];
+  const hint = running?.problems.find(({ code }) => code === reason)?.hint ?? 'It was not opened yet.';
+  const remedy = `rollcall agent status --state ${shellWord(directory)}`;
+  return [{ code: 'listener_closed', about: address, text: `The listener is closed (${reason}). ${hint}`, remedy }];
+}
+
 /** What the agent finds wrong with itself, in its own words. */
 function judgeRunning({ directory, running }: ObservedAgent): Finding[] {
-  return (running?.problems ?? []).map(({ code, hint }) => ({
+  const problems = (running?.problems ?? []).filter(({ code }) => code !== running?.listener?.reason);
+  return problems.map(({ code, hint }) => ({
     code: `agent_${code}`,
     about: 'the agent that runs here',
     text: hint,

@@ -53,6 +53,21 @@ export function createProbes(
     }
   };
 
+  const start = (): void => {
+    if (isRunning || pending.size === 0 || clock.monotonic() < notBeforeMs || ask() === undefined) return;
+    isRunning = true;
+    run()
+      .catch((error: unknown) => {
+        notBeforeMs = clock.monotonic() + limits.probeAgainMs;
+        log.warn('the listener of this host could not be probed; it is tried again', { cause: causeOf(error) });
+      })
+      .finally(() => {
+        isRunning = false;
+        // A step that came meanwhile.
+        start();
+      });
+  };
+
   return {
     hold(assignments) {
       for (const secret of held.keys())
@@ -65,18 +80,7 @@ export function createProbes(
         pending.set(secret, planProbe(before, assignment));
       }
     },
-    start() {
-      if (isRunning || pending.size === 0 || clock.monotonic() < notBeforeMs) return;
-      isRunning = true;
-      run()
-        .catch((error: unknown) => {
-          notBeforeMs = clock.monotonic() + limits.probeAgainMs;
-          log.warn('the listener of this host could not be probed; it is tried again', { cause: causeOf(error) });
-        })
-        .finally(() => {
-          isRunning = false;
-        });
-    },
+    start,
     reports: () => [...found.values()].slice(0, limits.namedSecrets),
     async now(assignments) {
       const present = ask();

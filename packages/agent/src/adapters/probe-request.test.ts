@@ -1,0 +1,57 @@
+import { createServer } from 'node:tls';
+import { afterEach, expect, it } from 'vitest';
+import { issueHubCertificate, listen, makeAuthority, serveHub } from '../tls-hub.fixture.ts';
+import { askOwnListener } from './probe-request.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const own = issueHubCertificate(makeAuthority());
+const leaf = Uint8Array.from(Buffer.from(own.cert.split('-----')[2] ?? '', 'base64'));
+
+async function target(answer: { readonly status: number; readonly body: string }) {
+  const listening = await serveHub(own, (_request, response) => {
+    response.writeHead(answer.status).end(answer.body);
+  });
+  closing.push(listening.close);
+  return { address: { host: '127.0.0.1', port: Number(new URL(listening.url).port) }, leaf, nonce: 'n' };
+}
+
+it.each([
+  [200, 'anything', 'taken'],
+  [401, '{"error":"node token invalid"}', 'refused'],
+])('%i is an answer', async (status, body, said) => {
+  expect(await askOwnListener(await target({ status, body }), 'token')).toBe(said);
+});
+
+it.each([
+  [401, '{"error":"unauthorized"}'],
+  [404, ''],
+  [500, ''],
+  [302, ''],
+])('%i with %j says neither yes nor no', async (status, body) => {
+  await expect(askOwnListener(await target({ status, body }), 'token')).rejects.toThrow();
+});
+
+it('shows the token to nobody else who listens there', async () => {
+  const other = issueHubCertificate(makeAuthority());
+  let received = 0;
+  const server = createServer({ cert: other.cert, key: other.key }, (socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      received += bytes.length;
+    });
+  });
+  server.on('tlsClientError', () => undefined);
+  const { url, close } = await listen(server);
+  closing.push(close);
+  const asked = askOwnListener(
+    { address: { host: '127.0.0.1', port: Number(new URL(url).port) }, leaf, nonce: 'n' },
+    'token',
+  );
+  await expect(asked).rejects.toMatchObject({ code: 'listener_untrusted' });
+  expect(received).toBe(0);
+});
