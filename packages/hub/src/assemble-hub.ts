@@ -81,6 +81,7 @@ export async function assembleHub(
   const generations = createLiveGenerations({ db, vault, clock });
   // A store of generations that cannot be read stops no hub: it answers 503, and says so in its readiness (design 4).
   await generations.reload().catch(() => log.error('the generations of the master cannot be read'));
+  const settings = settingsOf(options);
   const tokenParts = await createTokenParts({ db, vault, clock, random });
   if (!tokenParts.tokens.isReadable) log.error('the shared tokens cannot be read');
   const hub: Hub = {
@@ -92,12 +93,12 @@ export async function assembleHub(
     roll: await createRoll({ db, vault, clock }),
     generations,
     hubKey,
-    statements: createStatements({ clock, hubKey, epoch, spki }),
+    statements: createStatements({ clock, hubKey, epoch, spki, generations, settings }),
     counts: createCounts(),
     oldHits: createOldHits(limits.oldHitSources),
     ...tokenParts,
     ask,
-    settings: settingsOf(options),
+    settings,
     epoch,
     identity: {
       trustDomain,

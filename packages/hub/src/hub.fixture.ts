@@ -116,6 +116,13 @@ async function assemble(parts: Parts): Promise<TestHub> {
   await generations.reload().catch(() => undefined);
   const spki = random(32);
   const logged: string[] = [];
+  const allSettings: Settings = {
+    beatMs: 10_000,
+    verifyWindowMs: 7 * DAY_MS,
+    quietWindowMs: DAY_MS,
+    firstUseMinAgeMs: DAY_MS,
+    ...settings,
+  };
   return {
     db,
     vault,
@@ -125,18 +132,12 @@ async function assemble(parts: Parts): Promise<TestHub> {
     roll: await createRoll({ db, vault, clock }),
     generations,
     hubKey,
-    statements: createStatements({ clock, hubKey, epoch: 1, spki }),
+    statements: createStatements({ clock, hubKey, epoch: 1, spki, generations, settings: allSettings }),
     counts: createCounts(),
     oldHits: createOldHits(8),
     ...(await createTokenParts({ db, vault, clock, random })),
     ask: parts.ask ?? { replica: unreachable, host: unreachable },
-    settings: {
-      beatMs: 10_000,
-      verifyWindowMs: 7 * DAY_MS,
-      quietWindowMs: DAY_MS,
-      firstUseMinAgeMs: DAY_MS,
-      ...settings,
-    },
+    settings: allSettings,
     epoch: 1,
     identity: {
       trustDomain: 'fleet.example',

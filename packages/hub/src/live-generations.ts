@@ -26,6 +26,8 @@ export interface LiveGenerations {
   verify(host: string, life: number, presented: string): { readonly version: number };
   /** Whether bearers of this version are taken at this moment. */
   isLive(version: number): boolean;
+  /** All that are live now: the same array for as long as they are the same. Empty once they could not be read for 30 s. */
+  readonly versions: readonly number[];
   readonly current: LiveRecord | undefined;
   /** The one before, until its value is destroyed; its window may have closed. */
   readonly previous: LiveRecord | undefined;
@@ -72,6 +74,9 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
     recordedEndMs = endsMs;
   };
 
+  /** What was read before may say yes for 30 s after it cannot be read any more (I8). */
+  const isTooOld = () => unreadableSince !== null && clock.monotonic() - unreadableSince >= limits.cachedYesMs;
+
   /** Of this moment: in a window that is open nothing is prepared anew. */
   const prepareNow = (): PreparedVerifier => {
     const now = clock.now();
@@ -89,13 +94,17 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
     }),
 
     verify(host, life, presented) {
-      if (unreadableSince !== null && clock.monotonic() - unreadableSince >= limits.cachedYesMs) {
+      if (isTooOld()) {
         throw new RollcallError('unavailable', { because: 'generations_unreadable' });
       }
       return prepareNow().verify(host, life, presented);
     },
 
     isLive: (version) => prepareNow().versions.includes(version),
+
+    get versions() {
+      return isTooOld() ? NONE : prepareNow().versions;
+    },
 
     get current() {
       return current();
@@ -118,6 +127,8 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
     },
   };
 }
+
+const NONE: readonly number[] = [];
 
 interface PreparedVerifier {
   readonly verify: BearerVerifier;
