@@ -1,5 +1,5 @@
 /** The code that a call is refused with, so that a table of refusals reads as one. */
-import { RollcallError } from './errors.ts';
+import { type ErrorDetails, RollcallError } from './errors.ts';
 
 /** The code of the `RollcallError` that `act` throws, or what happened instead. */
 export function refusalOf(act: () => unknown): string {
@@ -12,12 +12,17 @@ export function refusalOf(act: () => unknown): string {
   return 'accepted';
 }
 
-/** Which part the refusal of `act` says was at fault; `undefined` when it names none, or nothing was refused. */
-export function faultOf(act: () => unknown): unknown {
+/** What the refusal of `act` says beside its code; `undefined` when nothing was refused. */
+export function detailsOf(act: () => unknown): ErrorDetails | undefined {
   try {
     act();
   } catch (error) {
-    return error instanceof RollcallError ? error.details['what'] : undefined;
+    if (error instanceof RollcallError) return error.details;
   }
   return undefined;
+}
+
+/** Which part the refusal of `act` says was at fault; `undefined` when it names none, or nothing was refused. */
+export function faultOf(act: () => unknown): unknown {
+  return detailsOf(act)?.['what'];
 }

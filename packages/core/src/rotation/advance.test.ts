@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isRollcallError } from '../errors.ts';
+import { detailsOf } from '../refusal.fixture.ts';
 import { decideAdvance, decideLeave, decideRollback } from './advance.ts';
-import type { Gate } from './gate.ts';
+import type { Blocker, Gate } from './gate.ts';
 import { isRunning, type Phase, phases } from './phases.ts';
 import { generations, now, rollHost, rotationIn } from './roll.fixture.ts';
 import { sweepRoll } from './sweep.ts';
@@ -48,6 +49,21 @@ describe('advancing', () => {
     const paused = rotationIn('rolling', { pausedBecause: 'agent-1: disk_full' });
     expect(codeOf(() => decideAdvance(paused, open, 'rolling', now))).toBe('rotation_paused');
   });
+});
+
+it('refusals say what a person has to look at', () => {
+  const [blocker] = shut.blockers;
+  const twice: Gate = {
+    ...shut,
+    blockers: [...shut.blockers, ...shut.blockers, { ...blocker, member: 'b' } as Blocker],
+  };
+  expect(detailsOf(() => decideAdvance(rotationIn('rolling'), twice, 'rolling', now))).toEqual({
+    members: ['agent-1', 'b'],
+  });
+  expect(detailsOf(() => decideAdvance(rotationIn('rolling'), open, 'widening', now))).toEqual({ phase: 'rolling' });
+  expect(detailsOf(() => decideRollback(rotationIn('done', { secret: 'api' }), now))).toEqual({ phase: 'done' });
+  expect(detailsOf(() => decideLeave(rotationIn('done'), [], []))).toEqual({ phase: 'done' });
+  expect(detailsOf(() => decideLeave(rotationIn('rolling'), ['z', 'y', 'z'], ['a']))).toEqual({ hosts: ['y', 'z'] });
 });
 
 describe('rolling back', () => {

@@ -120,6 +120,32 @@ describe('the gates of the master', () => {
     expect(hints[2]).toContain('disk_full');
   });
 
+  it('says since when, of whom nobody asked, too', () => {
+    const first = (phase: Phase, hosts: readonly RollHost[], changes: Partial<Observations> = {}) =>
+      gate(rotationIn(phase), observed(hosts, changes)).blockers[0];
+    expect(first('rolling', [old])).toMatchObject({ member: 'agent-2', sinceMs: now - 500 });
+    expect(first('rolling', [])).toMatchObject({ member: 'roll', missing: 'empty_roll', sinceMs: now - 500 });
+    expect(first('widening', [good], holding(1))).toMatchObject({ member: 'hub-2', sinceMs: 7 });
+    expect(first('widening', [good], { replicas: [] })).toMatchObject({ member: 'hub', sinceMs: now - 500 });
+  });
+
+  it('says something else for each reason why a host has not proven, and which rows cannot be read', () => {
+    const hintOf = (phase: Phase, changes: Partial<RollHost>) =>
+      gate(rotationIn(phase), observed([{ ...old, ...changes }])).blockers[0]?.hint ?? '';
+    const reasons: readonly Partial<RollHost>[] = [
+      {},
+      { status: 'invited' },
+      { status: 'suspended' },
+      { pin: 'unreadable' },
+      { refusal: 'disk_full' },
+      { fresh: false },
+      { lastSeenAtMs: null },
+    ];
+    expect(new Set(reasons.map((reason) => hintOf('rolling', reason))).size).toBe(reasons.length);
+    expect(hintOf('rolling', { provenVersion: 2, unreadable: ['host', 'pin'] })).toContain('(host, pin)');
+    expect(hintOf('narrowing', {})).not.toBe(hintOf('rolling', {}));
+  });
+
   it('says when a host was heard last, and claims nothing of what it holds', () => {
     const lastSeenAtMs = Date.UTC(2026, 2, 1, 12);
     const hintOf = (changes: Partial<RollHost>) =>

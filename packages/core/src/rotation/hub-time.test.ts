@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRollcallError } from '../errors.ts';
 import { limits } from '../limits.ts';
+import { detailsOf } from '../refusal.fixture.ts';
 import { liveGenerations } from './generations.ts';
 import { acceptHubTime, assertTimeTrusted, type HubTime, readHubTime, startHubTime } from './hub-time.ts';
 import { generations } from './roll.fixture.ts';
@@ -32,6 +33,7 @@ describe('at start', () => {
 
   it('is never read off an unreadable floor, and off the floor alone with an unreadable wall clock', () => {
     expect(codeOf(() => started(Number.NaN))).toBe('unavailable');
+    expect(detailsOf(() => started(Number.NaN))).toEqual({ because: 'hub_time_unreadable' });
     expect(started(wall, Number.NaN).nowMs).toBe(wall);
   });
 
@@ -72,6 +74,16 @@ describe('while running', () => {
     expect(codeOf(() => assertTimeTrusted(later))).toBe('hub_time_jumped');
     const right = readHubTime(later, { wallMs: wall + hour + 2, monotonicMs: hour + 2 });
     expect([right.jumped, right.nowMs >= later.nowMs]).toEqual([true, true]);
+  });
+
+  it('a monotonic clock that goes back counts as one that stands still', () => {
+    const state = startHubTime(null, { wallMs: wall, monotonicMs: 50 });
+    expect(readHubTime(state, { wallMs: wall, monotonicMs: 20 })).toEqual({
+      nowMs: wall,
+      floorMs: wall,
+      jumped: false,
+      monotonicMs: 20,
+    });
   });
 
   it('a suspended machine has not jumped when its monotonic clock counted the time', () => {

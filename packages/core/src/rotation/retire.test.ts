@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RollcallError } from '../errors.ts';
+import { detailsOf } from '../refusal.fixture.ts';
 import type { Generation } from './generations.ts';
 import { decideCut, decideRetire } from './retire.ts';
 import { generations, invitedHost, now, rollHost } from './roll.fixture.ts';
@@ -39,6 +40,7 @@ describe('retiring', () => {
 
   it('is refused in an open window, and with --now it takes everything but the window', () => {
     expect(outcome([good], open)).toBe('window_open');
+    expect(detailsOf(() => retire([good], open))).toEqual({ untilMs: now + 1_000 });
     expect(retire([good], open, { now: true })).toEqual({ destroys: 1, left: [], stranded: [] });
   });
 
@@ -86,6 +88,7 @@ describe('cutting', () => {
 
   it.each([now + 1_000, now + 1_001, Number.POSITIVE_INFINITY, Number.NaN])('never extends it: %d', (untilMs) => {
     expect(outcome([good], open, untilMs)).toBe('window_not_shortened');
+    expect(detailsOf(() => cut([good], open, untilMs))).toEqual({ untilMs: now + 1_000 });
   });
 
   it('never reopens one', () => {

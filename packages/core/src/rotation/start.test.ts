@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RollcallError } from '../errors.ts';
+import { detailsOf } from '../refusal.fixture.ts';
 import type { Generation } from './generations.ts';
 import type { HubTime } from './hub-time.ts';
 import type { Rotation } from './phases.ts';
@@ -86,6 +87,8 @@ describe('starting', () => {
   ])('--narrow-by %s', (_what, narrowByMs, then) => {
     expect(outcome([good], { narrowByMs })).toBe(then);
     expect(outcome([good], { narrowByMs, reason: 'leak' })).toBe(then);
+    const bounds = then === 'started' ? undefined : { minMs: 10_000, maxMs: 1_000_000 };
+    expect(detailsOf(() => start([good], { narrowByMs }))).toEqual(bounds);
   });
 });
 
@@ -141,6 +144,7 @@ describe('starting while a version before the current one exists', () => {
       'rotation_running agent-4',
     );
     expect(outcome([], {}, open, running)).toBe('rotation_running');
+    expect(detailsOf(() => start([], {}, open, running))).toEqual({ hosts: [] });
   });
 
   it('may leave whom that strands, and counts who was left before', () => {

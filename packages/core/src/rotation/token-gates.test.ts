@@ -82,6 +82,7 @@ const cases: readonly Case[] = [
   ['a retiring hit at the hub', 'proving', [replica(loud), a], {}, 'replica:local: quiet_window'],
   ['a counter from a time ahead of the clock', 'proving', [hub, holder('a', { quiet: { flatSinceMs: now + 1, reportedAtMs: now } })], {}, 'a: quiet_window'],
   ['a verifier that did not report', 'proving', [hub, holder('a', { quiet: null })], {}, 'a: counter_reported'],
+  ['a verifier that reported just in time', 'proving', [hub, holder('a', { quiet: { flatSinceMs: now - 9_000, reportedAtMs: now - 100 } })], {}, 'open'],
   ['a verifier that has not reported lately', 'proving', [hub, holder('a', stale)], {}, 'a: counter_reported'],
   ['a caller without a listener counts nothing', 'proving', [hub, holder('a', noListener)], {}, 'open'],
   ['a sink is behind', 'proving', [hub, holder('a', { sinks: [{ name: 'nginx', isCurrent: false, problem: 'reload_failed' }] })], {}, 'a: sink_digest'],
@@ -119,6 +120,39 @@ describe('the gates of a shared token', () => {
     expect(hintOf([source])).not.toContain('more');
     expect(hintOf([])).not.toContain('127.0.0.23');
     expect(hintOf([])).toContain(new Date(now).toISOString());
+  });
+
+  it('say since when, which token nobody holds, and which signal is missing', () => {
+    const at = { sinceMs: now - 500 };
+    const [unseen] = gate(tokenRotation('rolling'), [holder('a', back)]).blockers;
+    expect(unseen).toMatchObject({ member: 'a', missing: 'seen_presenting', ...at });
+    const [none] = gate(tokenRotation('rolling'), []).blockers;
+    expect(none).toMatchObject({ member: 'api', missing: 'no_holder', ...at });
+    const sinks = [
+      { name: 'nginx', isCurrent: false, problem: 'reload_failed' },
+      { name: 'cron', isCurrent: false, problem: null },
+      { name: 'app', isCurrent: true, problem: null },
+    ];
+    const [behind] = gate(tokenRotation('proving'), [hub, holder('a', { sinks })]).blockers;
+    expect(behind?.hint).toContain('version 2: nginx (reload_failed), cron.');
+    const probe = { takes: [], refuses: [], randomRefused: false, reported: false };
+    const failedIn = (phase: Phase) => gate(tokenRotation(phase), [holder('a', { probe })]).blockers[0]?.hint;
+    expect(failedIn('widening')).toContain('not take version 1, does not take version 2, takes a random value');
+    expect(failedIn('narrowing')).toContain('not take version 2, does not refuse version 1, takes a random value');
+    const [unreadable] = gate(tokenRotation('rolling'), [holder('a', { unreadable: ['host', 'pin'] })]).blockers;
+    expect(unreadable?.hint).toContain('(host, pin)');
+  });
+
+  it('say something else of a counter that is silent, and of a caller that waits for its turn', () => {
+    const hintOf = (phase: Phase, changes: Partial<Holder>) =>
+      gate(tokenRotation(phase), [holder('a', changes)]).blockers[0]?.hint;
+    expect(hintOf('proving', { quiet: null })).not.toBe(hintOf('proving', { quiet: null, fresh: false }));
+    expect(hintOf('rolling', { switched: false })).not.toBe(hintOf('rolling', { provenVersion: 1 }));
+    expect(hintOf('widening', { probe: null })).not.toBe(
+      gate(tokenRotation('widening'), [replica({ probe: null })]).blockers[0]?.hint,
+    );
+    const source = { address: '127.0.0.23', userAgent: '', route: '/v1/echo', host: null, atMs: now - 5 };
+    expect(hintOf('proving', { ...loud, sources: [source] })).toContain('127.0.0.23 at');
   });
 
   it('say something else for each reason why a verifier was not probed or a caller not seen', () => {

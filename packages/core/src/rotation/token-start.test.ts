@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { isRollcallError } from '../errors.ts';
+import { detailsOf } from '../refusal.fixture.ts';
 import { decideRollback } from './advance.ts';
 import type { Gate } from './gate.ts';
 import { caller, holder, replica, tokenRotation } from './holder.fixture.ts';
 import type { Holder } from './holder.ts';
 import type { Phase, Rotation } from './phases.ts';
-import { now } from './roll.fixture.ts';
+import { now, rotationIn } from './roll.fixture.ts';
 import {
   decideTokenCut,
   decideTokenStart,
@@ -51,7 +52,21 @@ const pinless = holder('b', { pin: 'none' });
 
 describe('starting the rotation of a token', () => {
   it('goes from the version in force to a number that was never given', () => {
-    expect(start()).toMatchObject({ from: 3, to: 6, phase: 'widening', startedAtMs: now, left: [], canary: null });
+    expect(start({ auto: 'all', batch: 7, narrowByMs: now + 10 })).toEqual({
+      id: 'r-1',
+      secret: 'api',
+      from: 3,
+      to: 6,
+      phase: 'widening',
+      reason: 'planned',
+      startedAtMs: now,
+      phaseStartedAtMs: now,
+      left: [],
+      pausedBecause: null,
+      canary: null,
+      terms: { auto: 'all', batch: 7, narrowByMs: now + 10 },
+    });
+    expect(start().terms?.narrowByMs).toBeNull();
   });
 
   it.each<readonly [string, Partial<TokenStartRequest>, readonly Holder[], Rotation | null, string]>([
@@ -76,6 +91,8 @@ describe('starting the rotation of a token', () => {
     ['a leak without an end', { reason: 'leak' }, [holder('a')], null, 'narrow_by_missing'],
     ['an end before anybody could beat', { narrowByMs: now + 9 }, [holder('a')], null, 'window_out_of_bounds'],
     ['an end after one beat', { narrowByMs: now + 10 }, [holder('a')], null, 'none'],
+    ['the last end that may be', { narrowByMs: now + 1_000 }, [holder('a')], null, 'none'],
+    ['an end that cannot be read', { narrowByMs: Number.NaN }, [holder('a')], null, 'window_out_of_bounds'],
     ['an end too far away', { narrowByMs: now + 1_001 }, [holder('a')], null, 'window_out_of_bounds'],
   ])('%s', (_what, changes, holders, latest, then) => {
     expect(refusal(() => start(changes, holders, latest))).toBe(then);
@@ -83,7 +100,16 @@ describe('starting the rotation of a token', () => {
 
   it('needs a clock that is trusted', () => {
     const jumped = { ...time, jumped: true };
-    expect(refusal(() => decideTokenStart(null, 3, 5, wish, [holder('a')], jumped))).not.toBe('none');
+    expect(refusal(() => decideTokenStart(null, 3, 5, wish, [holder('a')], jumped))).toBe('hub_time_jumped');
+  });
+
+  it('says what a person has to look at', () => {
+    expect(detailsOf(() => start({ narrowByMs: now }))).toEqual({ minMs: 10, maxMs: 1_000 });
+    expect(detailsOf(() => start({}, [holder('a')], tokenRotation('rolling')))).toEqual({ hosts: [] });
+  });
+
+  it('asks of hosts alone whether anything can be sealed to them', () => {
+    expect(refusal(() => start({}, [holder('a'), caller('caller:cron', { pin: 'none' })]))).toBe('none');
   });
 });
 
@@ -132,6 +158,13 @@ describe('the end of the old version', () => {
     ['a later one', by(now + 100), { untilMs: now + 101, leave: ['caller:cron'] }, 'window_not_shortened'],
     ['the same', by(now + 100), { untilMs: now + 100, leave: ['caller:cron'] }, 'window_not_shortened'],
     ['nobody knows of a declared caller', by(now + 100), { untilMs: now + 50, leave: [] }, 'would_strand caller:cron'],
+    ['an unreadable one', by(now + 100), { untilMs: Number.NaN, leave: ['caller:cron'] }, 'window_not_shortened'],
+    [
+      'an unreadable first one',
+      by(null, 'planned'),
+      { untilMs: Number.NaN, leave: ['caller:cron'] },
+      'window_not_shortened',
+    ],
     [
       'after narrowing',
       by(now + 100, 'leak', 'narrowing'),
@@ -141,6 +174,26 @@ describe('the end of the old version', () => {
   ])('is cut: %s', (_what, rotation, request, then) => {
     const holders = [replica(), holder('a'), caller('caller:cron')];
     expect(refusal(() => decideTokenCut(rotation, request, holders, now))).toBe(then);
+  });
+
+  it('is cut with a word about what stands in the way, and about nothing but a token', () => {
+    const cut = (rotation: Rotation) => decideTokenCut(rotation, { untilMs: now + 100, leave: [] }, [], now);
+    expect(detailsOf(() => cut(by(now + 100)))).toEqual({ untilMs: now + 100 });
+    expect(detailsOf(() => cut(by(null, 'leak', 'narrowing')))).toEqual({ phase: 'narrowing' });
+    const { terms: _, ...master } = by(null);
+    expect(() => cut(master)).toThrow(TypeError);
+  });
+
+  it('is cut for nobody who holds nothing, sends nothing, or was left before', () => {
+    const behind = { provenVersion: 1 } as const;
+    const holders = [
+      replica(behind),
+      holder('a', { ...behind, status: 'evicted' }),
+      holder('b', { ...behind, presents: false }),
+    ];
+    const rotation = { ...by(null, 'planned'), left: ['c'] };
+    const cut = decideTokenCut(rotation, { untilMs: now + 5, leave: [] }, [...holders, holder('c', behind)], now);
+    expect(cut).toEqual({ ...rotation, terms: { auto: 'off', batch: 1, narrowByMs: now + 5 } });
   });
 
   it('is cut for those who were not seen with the new version, by name, and never before now', () => {
@@ -177,6 +230,11 @@ describe('how far a rotation goes by itself', () => {
     ],
     ['from narrowing in any case', by('narrowing', 'off'), open, reported, true],
     ['and from the way back', by('reverting', 'off'), open, reported, true],
+    ['nowhere past proving without being told', by('proving', 'off'), open, seen, false],
+    ['nowhere without terms', rotationIn('rolling', { secret: 'api' }), open, seen, false],
+    ['past a declared caller', by('proving', 'all'), open, [caller('caller:cron', { verifies: true })], true],
+    ['past a replica that probed itself', by('proving', 'all'), open, [replica({ probe: null })], true],
+    ['up to proving on a report alone', by('rolling', 'all'), open, reported, true],
     ['through no shut gate', by('narrowing', 'all'), { ...open, open: false }, seen, false],
     ['not while paused', by('rolling', 'all', { pausedBecause: 'x' }), open, seen, false],
   ])('%s', (_what, rotation, gate, holders, goes) => {

@@ -83,7 +83,7 @@ export function decideTokenCut(
   if (!standsBeforeNarrowing(rotation.phase)) throw new RollcallError('rotation_moved_on', { phase: rotation.phase });
   const { terms } = rotation;
   if (terms === undefined) throw new TypeError('rotation of a token without terms');
-  if (terms.narrowByMs !== null && !(untilMs < terms.narrowByMs)) {
+  if (!(untilMs < (terms.narrowByMs ?? Number.POSITIVE_INFINITY))) {
     throw new RollcallError('window_not_shortened', { untilMs: terms.narrowByMs });
   }
   const stranded = holders.filter((holder) => isStranded(holder, rotation)).map(({ id }) => id);
@@ -128,8 +128,7 @@ function readNarrowBy({ reason, narrowByMs, beatMs, narrowByMaxMs }: TokenStartR
     if (reason === 'leak') throw new RollcallError('narrow_by_missing');
     return null;
   }
-  if (narrowByMs < nowMs + beatMs || narrowByMs > nowMs + narrowByMaxMs) {
-    throw new RollcallError('window_out_of_bounds', { minMs: beatMs, maxMs: narrowByMaxMs });
-  }
-  return narrowByMs;
+  // Written so that an unreadable time (NaN) is none: as an end it would have passed, and cut everyone off (I7).
+  if (narrowByMs >= nowMs + beatMs && narrowByMs <= nowMs + narrowByMaxMs) return narrowByMs;
+  throw new RollcallError('window_out_of_bounds', { minMs: beatMs, maxMs: narrowByMaxMs });
 }
