@@ -38,6 +38,8 @@ export class HmacSha256 {
   readonly #inner: Buffer;
   readonly #outer: Buffer;
   readonly #mac: Buffer;
+  /** What is hashed of a message, by its length: as many as there are lengths, where one for each MAC would be garbage. */
+  readonly #views: Buffer[] = [];
 
   constructor(key: Uint8Array, maxMessageBytes: number) {
     // Not allocUnsafe: its pool is shared with buffers that others may read past.
@@ -65,12 +67,18 @@ export class HmacSha256 {
 
   /** The same, written to the start of `target`. */
   macInto(target: Buffer, messageBytes: number): void {
-    // A digest as a text of one character per byte, written back, is quicker than one as a new Buffer: 0.35 µs against
-    // 0.7, and leaves less garbage.
-    const inner = hash('sha256', this.#inner.subarray(0, BLOCK_BYTES + messageBytes), 'binary');
-    this.#outer.write(inner, BLOCK_BYTES, 'latin1');
-    target.write(hash('sha256', this.#outer, 'binary'), 0, 'latin1');
+    // A digest as a text of one character per byte, written back, is quicker than one as a new Buffer, and leaves less garbage.
+    this.#views[messageBytes] ??= this.#inner.subarray(0, BLOCK_BYTES + messageBytes);
+    const inner = hash('sha256', this.#views[messageBytes], 'binary');
+    writeLatin1(this.#outer, inner, BLOCK_BYTES);
+    writeLatin1(target, hash('sha256', this.#outer, 'binary'), 0);
   }
+}
+
+/** One character, one byte; returns how many. For a few of them this is quicker than `Buffer.write`, which leaves compiled code. */
+export function writeLatin1(target: Uint8Array, text: string, at: number): number {
+  for (let index = 0; index < text.length; index += 1) target[at + index] = text.charCodeAt(index);
+  return text.length;
 }
 
 /** Above what any statement of ours or of HPKE's key schedule is long. */

@@ -7,7 +7,7 @@ import { joinNul, utf8 } from '../bytes.ts';
 import { RollcallError } from '../errors.ts';
 import { assertGeneration, type MasterGeneration } from '../keys/derivation.ts';
 import { isHostId } from '../keys/names.ts';
-import { HmacSha256, SHA256_BYTES, sha256Hex } from '../keys/sha256.ts';
+import { HmacSha256, SHA256_BYTES, sha256Hex, writeLatin1 } from '../keys/sha256.ts';
 import { limits } from '../limits.ts';
 
 /** Returns the generation that the bearer was derived from; throws `unauthenticated`. */
@@ -61,10 +61,10 @@ function createSlot(generation: MasterGeneration) {
     version: generation.version,
     expected,
     derive(host: string, life: number): void {
-      let end = prefix.length + hmac.message.write(host, prefix.length, 'latin1');
+      let end = prefix.length + writeLatin1(hmac.message, host, prefix.length);
       if (hasLife) {
         hmac.message[end] = 0;
-        end += 1 + hmac.message.write(String(life), end + 1, 'latin1');
+        end += 1 + writeLatin1(hmac.message, String(life), end + 1);
         hmac.message[end] = 1; // the block counter of HKDF-Expand
         end += 1;
       }
@@ -99,8 +99,8 @@ function createBearerReader() {
       const isFormed = BEARER.test(text);
       if (isFormed) prefixed.write(text.slice(PREFIX.length), PREFIX.length, 'base64url');
       else prefixed.fill(0, PREFIX.length);
-      const checksum = sha256Hex(checked).slice(0, 2 * CHECKSUM_BYTES);
-      return isFormed && prefixed.toString('hex', PREFIX.length + SHA256_BYTES) === checksum;
+      const checksum = Number.parseInt(sha256Hex(checked).slice(0, 2 * CHECKSUM_BYTES), 16);
+      return prefixed.readUInt32BE(PREFIX.length + SHA256_BYTES) === checksum && isFormed;
     },
   };
 }

@@ -43,10 +43,12 @@ function takeOf(speaker: Speaker, instance: string, nowMs: number): number {
     const waitMs = takeFrom(speaker.newcomers, newcomers, nowMs);
     if (waitMs > 0) return waitMs;
     bucket = fullBucket(beats, nowMs);
+    instances.set(instance, bucket);
+    if (instances.size > limits.beatInstancesPerHost) forgetOldest(instances);
   } else if (instances.size > 1) {
+    // One that is alone, as almost all are, stands last already.
     instances.delete(instance);
+    instances.set(instance, bucket);
   }
-  instances.set(instance, bucket);
-  if (instances.size > limits.beatInstancesPerHost) forgetOldest(instances);
   return takeFrom(bucket, beats, nowMs);
 }

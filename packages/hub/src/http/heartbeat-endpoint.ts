@@ -39,53 +39,87 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
     requests += 1;
     const number = requests;
     check ??= compileCheck();
-    answerBeat(hub, { check, limitOf }, request).then(
-      (text) => {
+    const takes: Takes = { check, limitOf };
+    const startedAt = hub.clock.monotonic();
+    const fail = (error: unknown) => {
+      hub.counts.add('heartbeats', resultOf(error));
+      send(response, toErrorAnswer(hub.log, error, { requestId: `beat-${number}`, route: routes.heartbeat.path }));
+    };
+    const onBody = (who: AuthenticatedHost, bytes: Buffer, waitedFrom: number) => {
+      const nowMs = hub.clock.monotonic();
+      const succeed = (text: string) => {
+        const workedMs = hub.clock.monotonic() - nowMs + waitedFrom - startedAt;
+        hub.counts.heartbeatSeconds.observe(workedMs / 1_000);
         hub.counts.add('heartbeats', 'ok');
-        response.writeHead(200, ['content-type', JSON_TYPE, 'content-length', String(Buffer.byteLength(text))]);
-        response.end(text);
-      },
-      (error: unknown) => {
-        hub.counts.add('heartbeats', resultOf(error));
-        send(response, toErrorAnswer(hub.log, error, { requestId: `beat-${number}`, route: routes.heartbeat.path }));
-      },
-    );
+        sendText(response, text);
+      };
+      try {
+        answerBeat(hub, takes, { request, who, bytes, nowMs }).then(succeed, fail);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const receive = (who: AuthenticatedHost) => {
+      const waitedFrom = hub.clock.monotonic();
+      readBody(request, limits.heartbeatBodyBytes, {
+        onBody: (bytes) => onBody(who, bytes, waitedFrom),
+        onError: fail,
+      });
+    };
+    try {
+      // Who is known from memory is known at once: no promise, and nothing that waits for one, is made for each beat.
+      const known = authenticateHost(hub, request);
+      if (known instanceof Promise) known.then(receive).catch(fail);
+      else receive(known);
+    } catch (error) {
+      fail(error);
+    }
   };
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-async function answerBeat(
+interface Takes {
+  readonly check: BodyCheck;
+  readonly limitOf: Readonly<Record<AuthenticatedHost['rung'], BeatLimit>>;
+}
+
+interface ReceivedBeat {
+  readonly request: IncomingMessage;
+  readonly who: AuthenticatedHost;
+  readonly bytes: Buffer;
+  /** Monotonic. */
+  readonly nowMs: number;
+}
+
+/** Throws, or rejects. */
+function answerBeat(
   hub: Hub,
-  {
-    check,
-    limitOf,
-  }: { readonly check: BodyCheck; readonly limitOf: Readonly<Record<AuthenticatedHost['rung'], BeatLimit>> },
-  request: IncomingMessage,
+  { check, limitOf }: Takes,
+  { request, who, bytes, nowMs }: ReceivedBeat,
 ): Promise<string> {
-  const startedAt = hub.clock.monotonic();
-  const known = authenticateHost(hub, request);
-  const who = known instanceof Promise ? await known : known;
-  const waitedFrom = hub.clock.monotonic();
-  const text = await readBody(request, limits.heartbeatBodyBytes);
-  const waitedMs = hub.clock.monotonic() - waitedFrom;
-  const body = parseJson(text);
+  const body = parseJson(bytes);
   if (check(body) !== true) {
     const { instancePath, message } = check.errors?.[0] ?? {};
     throw new RollcallError('malformed_request', { at: instancePath || '/', expected: message ?? '' });
   }
   const beat = body as unknown as HeartbeatBody;
   // Of the cost of a beat most is spent by now; what the limit keeps is the store, and the share of the other agents.
-  const waitMs = limitOf[who.rung].take(who.entry.id, beat.instance, hub.clock.monotonic());
+  const waitMs = limitOf[who.rung].take(who.entry.id, beat.instance, nowMs);
   if (waitMs > 0) throw tooMany(waitMs);
-  const answer = await receiveHeartbeat(hub, {
+  return receiveHeartbeat(hub, {
     who,
     body: beat,
     from: request.socket.remoteAddress ?? '',
     userAgent: userAgentOf(request),
   });
-  hub.counts.heartbeatSeconds.observe((hub.clock.monotonic() - startedAt - waitedMs) / 1_000);
-  return answer;
+}
+
+function sendText(response: ServerResponse, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  response.writeHead(200, ['content-type', JSON_TYPE, 'content-length', String(bytes)]);
+  // An answer is ASCII where nobody put anything else into it: then it goes out as it is, and needs no encoder.
+  response.end(text, bytes === text.length ? 'latin1' : 'utf8');
 }
 
 function send(response: ServerResponse, { status, headers, body }: ErrorAnswer): void {
