@@ -5,6 +5,7 @@ import type { LogFields, Random, TransportAnswer, TransportRequest } from '@roll
 import type { HeartbeatBody, PinState } from '@rollcall/wire';
 import type { BearerMemory } from './bearer.ts';
 import type { Confirmation } from './listener/decide-listener.ts';
+import type { SinkFact } from './sinks/attempt-sink.ts';
 import type { DurableState, PendingEnrolment, StatementTime } from './state/durable-state.ts';
 
 export interface AgentState {
@@ -92,6 +93,8 @@ export interface Moment {
   readonly random: Random;
   /** What this host's verifiers and sinks have to say in the next beat. */
   readonly reports?: BeatReports;
+  /** How the token files for other programs stand, which are kept beside the loop. */
+  readonly sinks?: readonly SinkFact[];
 }
 
 export type BeatReports = Pick<HeartbeatBody, 'listener' | 'tokens' | 'probes' | 'sinks'>;

@@ -6,6 +6,7 @@ import type { PeerTrust, TransportRequest } from '@rollcall/core/ports';
 import { type EnrolBody, type HeartbeatBody, routes, version } from '@rollcall/wire';
 import type { AgentState, Moment } from './agent-state.ts';
 import { presentedToken } from './listener/acceptance.ts';
+import { reportSinks } from './sinks/report-sinks.ts';
 import type { DurableState, PendingEnrolment } from './state/durable-state.ts';
 
 export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>, now: Moment): TransportRequest {
@@ -23,6 +24,7 @@ export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>
     startup: state.startup,
     sentAt: new Date(now.wallMs).toISOString(),
     ...now.reports,
+    ...reportSinks(now.sinks ?? [], key),
   };
   return {
     ...post(hubAddress(state, durable.hubs), routes.heartbeat.path, body),

@@ -2,6 +2,7 @@
 import { isRollcallError } from '@rollcall/core/errors';
 import type { Clock, Log, Random, Transport } from '@rollcall/core/ports';
 import type { AgentEvent, AgentState, BeatReports, Effect, LogAction, Moment } from './agent-state.ts';
+import type { SinkFact } from './sinks/attempt-sink.ts';
 import { type DurableState, encodeDurableState } from './state/durable-state.ts';
 import type { Persist } from './state/persist.ts';
 import { tick } from './tick.ts';
@@ -13,6 +14,8 @@ export interface LoopPorts {
   readonly log: Log;
   readonly persist: Persist;
   readonly reports?: ReportsPort;
+  /** How the token files for other programs stand at this moment. */
+  readonly sinks?: () => readonly SinkFact[];
 }
 
 /** What there is to report in a beat, from the parts of an agent that are no part of `tick`. */
@@ -48,9 +51,14 @@ export async function runLoop(
   }
 }
 
-function moment({ clock, random, reports }: LoopPorts): Moment {
-  const now = { wallMs: clock.now(), monotonicMs: clock.monotonic(), random };
-  return reports === undefined ? now : { ...now, reports: reports.take() };
+function moment({ clock, random, reports, sinks }: LoopPorts): Moment {
+  return {
+    wallMs: clock.now(),
+    monotonicMs: clock.monotonic(),
+    random,
+    ...(reports === undefined ? {} : { reports: reports.take() }),
+    ...(sinks === undefined ? {} : { sinks: sinks() }),
+  };
 }
 
 async function perform(ports: LoopPorts, effect: Effect, signal: AbortSignal): Promise<AgentEvent> {

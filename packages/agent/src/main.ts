@@ -7,12 +7,14 @@ import {
   type AgentReloadAnswer,
   type AgentStatusAnswer,
   type Examination,
+  type SinkConfig,
   version,
 } from '@rollcall/wire';
 import { lockDirectory } from './adapters/directory-lock.ts';
 import { type DoctorOptions, observeAgent } from './adapters/doctor.ts';
 import { createHostListener } from './adapters/host-listener.ts';
-import { createPinoLog, type LogLevel } from './adapters/pino-log.ts';
+import { createHostSinks } from './adapters/host-sinks.ts';
+import { createPinoLog, type LogLevel, type PinoLog } from './adapters/pino-log.ts';
 import { readInputFile } from './adapters/read-input-file.ts';
 import {
   askProbe,
@@ -32,8 +34,10 @@ import { judgeAgent } from './doctor/judge-agent.ts';
 import { type ListenAddress, parseListenAddress } from './listener/listen-address.ts';
 import { runLoop } from './loop.ts';
 import { type AgentFlags, type ReadGiven, readGiven } from './read-given.ts';
-import { createReload, type Reload } from './reload.ts';
+import { createReload, type LiveOptions, type Reload } from './reload.ts';
 import { type ResetWrapKey, resetWrapKey as resetWrapKeyIn } from './reset-wrap-key.ts';
+import { statedSinks, withSinks } from './sinks/report-sinks.ts';
+import type { Sinks } from './sinks/run-sinks.ts';
 import { decideStart } from './start.ts';
 import { keepCounters, takeKeptCounters } from './state/kept-counters.ts';
 import { loadState, prepareDirectory, type StateDirectory } from './state/load.ts';
@@ -44,6 +48,8 @@ export interface AgentOptions extends AgentFlags {
   readonly logLevel?: LogLevel;
   /** `HOST:PORT` of a listener for the hub and for holders of a shared token; without it there is none on the network. */
   readonly listen?: string;
+  /** Files with a shared token for other programs on this host. */
+  readonly sinks?: readonly SinkConfig[];
   /** Reads the configuration again, on SIGHUP or when the status socket is asked; without it SIGHUP ends the agent. */
   readonly reload?: () => Promise<AgentOptions>;
 }
@@ -69,12 +75,15 @@ export async function runAgent(options: AgentOptions, control: { readonly signal
     const initial = decideStart(loaded?.state, read.given, systemRandom);
     for (const code of initial.warnings) log.warn(errorTable[code].text, { code, hint: errorTable[code].hint });
     const persist = createPersist(systemFiles, directory, loaded?.inForce);
-    const reload = createReload(options, (level) => log.setLevel(level), log);
+    const at = { clock: createSystemClock(), log, directory };
+    const sinks = createHostSinks(at, options.sinks ?? [], initial.durable.assignments);
+    const reload = createReload(options, takeLive(log, sinks), log);
     await serve({
       place,
       initial,
       persist,
       log,
+      sinks,
       reload,
       ...(listen === undefined ? {} : { listen }),
       listensToHangup: options.reload !== undefined,
@@ -94,14 +103,15 @@ export async function readAgentStatus(stateDir: string): Promise<AgentStatusAnsw
 export async function examineAgent(options: {
   readonly stateDir: string;
   readonly given?: DoctorOptions['given'];
+  readonly sinks?: DoctorOptions['sinks'];
   readonly hub?: string;
 }): Promise<Examination> {
-  const { stateDir, given = [], hub } = options;
+  const { stateDir, given = [], sinks = [], hub } = options;
   const clock = createSystemClock();
   const transport = createTlsTransport({ clock, log: createPinoLog('silent') });
   try {
     const hubs = hub === undefined ? {} : { hubs: [hub] };
-    const agent = await observeAgent(await resolveDirectory(stateDir), { given, ...hubs }, { clock, transport });
+    const agent = await observeAgent(await resolveDirectory(stateDir), { given, sinks, ...hubs }, { clock, transport });
     return { part: 'agent', place: agent.directory, isRunning: agent.running !== null, findings: judgeAgent(agent) };
   } finally {
     transport.close();
@@ -146,12 +156,13 @@ async function serve(at: {
   readonly initial: AgentState;
   readonly persist: ReturnType<typeof createPersist>;
   readonly log: Log;
+  readonly sinks: Sinks;
   readonly reload: Reload;
   readonly listen?: ListenAddress;
   readonly listensToHangup: boolean;
   readonly signal?: AbortSignal;
 }): Promise<void> {
-  const { place, initial, persist, log, reload, listen } = at;
+  const { place, initial, persist, log, sinks, reload, listen } = at;
   const { directory } = place;
   const stop = at.signal === undefined ? stopOnSignals() : { signal: at.signal, release: () => undefined };
   const clock = createSystemClock();
@@ -163,19 +174,28 @@ async function serve(at: {
   const listener = createHostListener(
     { clock, random: systemRandom, log, suspendedMs: () => clock.monotonic() - performance.now() },
     initial,
-    { version, ...(listen === undefined ? {} : { listen }), ...(keptCounters === undefined ? {} : { keptCounters }) },
+    {
+      version,
+      sinks: () => statedSinks(sinks.facts()),
+      ...(listen === undefined ? {} : { listen }),
+      ...(keptCounters === undefined ? {} : { keptCounters }),
+    },
   );
+  const ended = new AbortController();
+  const keeping = sinks.run(AbortSignal.any([stop.signal, ended.signal]));
   try {
-    const describe = () => describeAgent(state, listener.status());
+    const describe = () => withSinks(describeAgent(state, listener.status()), sinks.facts());
     const { handle, probe, reports } = listener;
     const socket = await serveStatusIfPossible(directory, { describe, reload, handle, probe }, log);
     log.info('agent started', { host: state.durable.host, startup: state.startup, directory });
     try {
-      await runLoop({ clock, random: systemRandom, transport, log, persist, reports }, initial, {
+      const ports = { clock, random: systemRandom, transport, log, persist, reports, sinks: sinks.facts };
+      await runLoop(ports, initial, {
         signal: stop.signal,
         onState: (next) => {
           state = next;
           listener.update(next);
+          sinks.hold(next.durable.assignments);
         },
       });
     } finally {
@@ -184,6 +204,8 @@ async function serve(at: {
     await leaveCounters(place, await listener.close(), log);
     log.info('agent stopped', { host: state.durable.host });
   } finally {
+    ended.abort();
+    await keeping;
     await listener.close();
     stop.release();
     process.removeListener('SIGHUP', hangUp);
@@ -229,6 +251,13 @@ async function leaveCounters(place: StateDirectory, counters: JsonObject, log: L
 
 function codeOf(error: unknown): string {
   return isRollcallError(error) ? error.code : 'internal';
+}
+
+function takeLive(log: PinoLog, sinks: Sinks): (next: LiveOptions) => void {
+  return ({ logLevel = 'info', sinks: configured = [] }) => {
+    log.setLevel(logLevel);
+    sinks.configure(configured);
+  };
 }
 
 function stopOnSignals(): { readonly signal: AbortSignal; readonly release: () => void } {

@@ -20,7 +20,7 @@ function setup(started: Options, ...found: (Options | RollcallError)[]) {
   };
   const options = found.length === 0 ? started : { ...started, reload: read };
   const log = { debug: note, info: note, warn: note, error: note };
-  return { levels, lines, reload: createReload(options, (level) => levels.push(level), log) };
+  return { levels, lines, reload: createReload(options, ({ logLevel = 'info' }) => levels.push(logLevel), log) };
 }
 
 describe('a reload', () => {

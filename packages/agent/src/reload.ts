@@ -1,29 +1,37 @@
 /** Reading the configuration again: what an agent takes while it runs, and what waits for its next start (design 8). */
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import type { Log } from '@rollcall/core/ports';
-import { type AgentReloadAnswer, agentConfigTable, compareConfig } from '@rollcall/wire';
+import { type AgentReloadAnswer, agentConfigTable, compareConfig, type SinkConfig } from '@rollcall/wire';
 import type { LogLevel } from './adapters/pino-log.ts';
 
 /** Throws what is wrong with the configuration, which then changes nothing. */
 export type Reload = () => Promise<AgentReloadAnswer>;
 
-export function createReload<Options extends { readonly logLevel?: LogLevel }>(
+/** What a running agent takes. */
+export interface LiveOptions {
+  readonly logLevel?: LogLevel;
+  readonly sinks?: readonly SinkConfig[];
+}
+
+/** `take` is given what was read: it takes what is live, and leaves the rest. */
+export function createReload<Options extends LiveOptions>(
   started: Options & { readonly reload?: () => Promise<Options> },
-  setLevel: (level: LogLevel) => void,
+  take: (next: LiveOptions) => void,
   log: Log,
 ): Reload {
-  let level = started.logLevel;
+  let live: LiveOptions = pickLive(started);
   return async () => {
     try {
       if (started.reload === undefined) throw new RollcallError('config_absent');
       const next = await started.reload();
+      const running = { ...started, ...NOTHING_LIVE, ...live } as unknown as Readonly<Record<string, unknown>>;
       const { changed, needRestart } = compareConfig(
         agentConfigTable,
-        { ...started, logLevel: level } as Readonly<Record<string, unknown>>,
+        running,
         next as Readonly<Record<string, unknown>>,
       );
-      level = next.logLevel;
-      setLevel(level ?? 'info');
+      live = pickLive(next);
+      take(live);
       log.info('the configuration was read again', { changed, needRestart });
       return { changed: [...changed], needRestart: [...needRestart] };
     } catch (error) {
@@ -35,4 +43,11 @@ export function createReload<Options extends { readonly logLevel?: LogLevel }>(
       throw error;
     }
   };
+}
+
+/** Takes away what was in force at start. */
+const NOTHING_LIVE = { logLevel: undefined, sinks: undefined };
+
+function pickLive({ logLevel, sinks }: LiveOptions): LiveOptions {
+  return { ...(logLevel === undefined ? {} : { logLevel }), ...(sinks === undefined ? {} : { sinks }) };
 }

@@ -50,6 +50,7 @@ export interface AgentPackage {
   examineAgent(options: {
     readonly stateDir: string;
     readonly given?: readonly { readonly key: 'enrol' | 'master_file' | 'hub_root_file'; readonly path: string }[];
+    readonly sinks?: readonly { readonly name: string; readonly path: string }[];
     readonly hub?: string;
   }): Promise<Examination>;
   /** Gives a stopped agent another wrap key. */

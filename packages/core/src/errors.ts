@@ -111,6 +111,23 @@ const rows = {
   token_file_loose_mode: [500, 2, 'Others may read a file with a token.', 'Mend it with: chmod 600 FILE'],
   agent_not_running: [503, 1, 'No agent answers on this state directory.', 'Start it: `rollcall agent start --state DIR`.', 'retry'],
 
+  // --- Sinks of an agent (design 4)
+  sink_in_the_way: [409, 3, 'Something that the agent did not make lies at the path of a sink. It was left as it is.', 'Move it away, or give the sink another path; the agent writes within a minute.'],
+  sink_drifted: [409, 3, 'What lies at the path of a sink is not what the agent wrote. It was left as it is.', 'Find out who changed it. Remove the link, and the agent writes anew within a minute; else it does when the token changes.'],
+  sink_parent_missing: [500, 1, 'The directory in which a sink is to lie does not exist.', 'Make it; the agent writes by itself within a minute.', 'retry'],
+  sink_parent_unsafe: [500, 2, 'Others may change the directory in which a sink is to lie.', 'It must belong to root or to the user of the agent, and nobody else may write in it: chown and chmod go-w.'],
+  sink_unwritable: [500, 1, 'A sink cannot be read or written. What lies there was left as it is.', 'Check the mount, and whether the user of the agent may write there; the agent tries again by itself.', 'retry'],
+  sink_disk_full: [507, 1, 'The disk on which a sink lies is full. What lies there was left as it is.', 'Make room; the agent goes on by itself.', 'retry'],
+  sink_owner_unknown: [500, 2, 'The owner or group of a sink is not known on this host.', 'Make the account, or correct owner and group in the configuration of the agent.', 'retry'],
+  sink_owner_refused: [500, 2, 'The agent may not give its files to the owner or group of a sink.', 'Run the agent as root, or as a member of the group; or leave owner and group away.', 'retry'],
+  sink_value_unusable: [500, 1, 'The token is none that stands on one line, so no file was written.', 'Rotate it to one of 22 to 512 visible ASCII characters.'],
+  sink_record_unusable: [500, 1, 'What the agent remembers of its sinks cannot be read or written, so nothing was written.', 'Check the disk that holds the state directory. If `sinks.json` in it is damaged, remove it and restart the agent: it then writes each sink anew.'],
+  sink_pid_file_unusable: [500, 1, 'The pid file of a sink is not there, holds no pid of a program, or may be written by others. Nothing was signalled.', 'Is the program running, and is this its pid file? Only its owner may write it.', 'retry'],
+  sink_process_absent: [500, 1, 'The pid file of a sink names no living process. Nothing was signalled.', 'Start the program; the agent tries again by itself.', 'retry'],
+  sink_process_foreign: [500, 1, 'The pid file of a sink names a process of another user than the owner of the file. Nothing was signalled.', 'Remove a stale pid file. For a program that drops its rights, name the user it runs as as `owner` of the sink.', 'retry'],
+  sink_reload_failed: [500, 1, 'The program of a sink could not be told to read it again.', 'Run by hand what stands under reload_unit or reload_command; the agent tries again by itself.', 'retry'],
+  sink_reload_timeout: [500, 1, 'The reload of a sink did not end in time and was ended.', 'Find out what it waits for, or raise reload_timeout; the agent tries again by itself.', 'retry'],
+
   // --- Pins (design 3)
   malformed_fingerprint: [400, 2, 'This is not a whole fingerprint.', 'Give all 64 lower-case hex digits, as `rollcall agent status` prints them on the host.'],
   fingerprint_mistyped: [409, 3, 'The fingerprint is nearly one that the host published, but not the same.', 'Copy it whole from `rollcall agent status` on the host.'],

@@ -40,7 +40,8 @@ export const limits = {
   sinkReloadTimeoutMaxMs: 300_000, // 5 min
   sinkCommandArguments: 32,
   sinkArgumentCharacters: 1_000,
-  pidFileMaxBytes: 64,
+  /** Some programs write more than their pid below it. */
+  pidFileMaxBytes: 1_024,
 
   /** Of all tokens of a host together: a beat has a bound too. */
   hitSamplesInAll: 16,

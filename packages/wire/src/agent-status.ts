@@ -1,9 +1,21 @@
 /** `GET /v1/status` on the agent's own socket (design 8). */
+import { limits } from '@rollcall/core/limits';
 import { type Static, Type } from 'typebox';
 import { heldToken, listenerStatus } from './agent-listener.ts';
-import { count, pinState, position } from './heartbeat.ts';
+import { count, pinState, position, sinkReport } from './heartbeat.ts';
 import { nullable } from './hosts.ts';
 import { fingerprint, hostId, name, sentence, time, word } from './text-kinds.ts';
+
+/** How one of the files with a token for other programs stands. */
+export const sinkStatus = Type.Object({
+  name: name(),
+  secret: name(),
+  path: sentence(limits.sinkPathCharacters),
+  version: sinkReport.properties.version,
+  state: sinkReport.properties.state,
+  problem: nullable(word()),
+});
+export type SinkStatus = Static<typeof sinkStatus>;
 
 export const agentStatusAnswer = Type.Object({
   host: hostId(),
@@ -21,6 +33,8 @@ export const agentStatusAnswer = Type.Object({
   tokens: Type.Optional(Type.Array(heldToken)),
   /** Of the network; not said by an agent that runs without one and was told of none. */
   listener: Type.Optional(listenerStatus),
+  /** Files with a token for other programs on this host. */
+  sinks: Type.Optional(Type.Array(sinkStatus)),
 });
 /** `POST /v1/reload` on the same socket: by key of the configuration file. */
 export const agentReloadAnswer = Type.Object({

@@ -1,12 +1,20 @@
 /** Looks at an agent from outside, for `rollcall doctor`. It takes no lock, writes nothing, and sends no credential. */
-import { accessSync, constants, readFileSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readFileSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { encodeBase64url } from '@rollcall/core/bytes';
 import { isRollcallError } from '@rollcall/core/errors';
 import { parseHubRootFile } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import type { Clock, PeerTrust, Transport } from '@rollcall/core/ports';
 import { type AgentStatusAnswer, type FileFact, routes } from '@rollcall/wire';
-import type { AgentIdentity, GivenFile, ObservedAgent, ProbedHub, SlotFact } from '../doctor/observed-agent.ts';
+import type {
+  AgentIdentity,
+  GivenFile,
+  GivenSink,
+  ObservedAgent,
+  ProbedHub,
+  SlotFact,
+} from '../doctor/observed-agent.ts';
 import { type DurableState, parseDurableState } from '../state/durable-state.ts';
 import { SOCKET_NAME, slotPath } from '../state/files-on-disk.ts';
 import { parseSlot, type Slot } from '../state/slot.ts';
@@ -16,13 +24,15 @@ import { systemFiles } from './system-files.ts';
 export interface DoctorOptions {
   /** Of a configuration: each is looked at. */
   readonly given?: readonly { readonly key: GivenFile['key']; readonly path: string }[];
+  /** Of a configuration. */
+  readonly sinks?: readonly { readonly name: string; readonly path: string }[];
   /** Instead of the addresses in the state. */
   readonly hubs?: readonly string[];
 }
 
 export async function observeAgent(
   directory: string,
-  { given = [], hubs }: DoctorOptions,
+  { given = [], sinks = [], hubs }: DoctorOptions,
   { clock, transport }: { readonly clock: Clock; readonly transport: Transport },
 ): Promise<ObservedAgent> {
   const slots = [await readSlot(slotPath(directory, 0)), await readSlot(slotPath(directory, 1))];
@@ -45,6 +55,7 @@ export async function observeAgent(
       fact: factOf(file.path),
       ...(file.key === 'hub_root_file' ? { root: rootOf(file.path) } : {}),
     })),
+    sinks: sinks.map(sinkOf),
     running: await runningAgent(directory),
   };
 }
@@ -124,6 +135,29 @@ function factOf(path: string): FileFact {
   } catch (error) {
     const cause = (error as { code?: string }).code ?? 'unknown';
     return cause === 'ENOENT' || cause === 'ENOTDIR' ? { state: 'absent' } : { state: 'unknown', cause };
+  }
+}
+
+function sinkOf({ name, path }: NonNullable<DoctorOptions['sinks']>[number]): GivenSink {
+  const parent = dirname(path);
+  return { name, path, kind: kindAt(path), parent: factOf(parent), isSticky: isSticky(parent) };
+}
+
+function isSticky(directory: string): boolean {
+  try {
+    return (statSync(directory).mode & 0o1000) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Of what is at a path itself. */
+function kindAt(path: string): GivenSink['kind'] {
+  try {
+    return lstatSync(path).isSymbolicLink() ? 'link' : 'foreign';
+  } catch (error) {
+    const cause = (error as { code?: string }).code;
+    return cause === 'ENOENT' || cause === 'ENOTDIR' ? 'absent' : 'unknown';
   }
 }
 

@@ -1,6 +1,7 @@
 /** Pure judgement over what was gathered of an agent: what is wrong, and the command that mends it (design 8, doctor). */
 import { limits } from '@rollcall/core/limits';
 import { type Finding, judgePrivacy, judgeSpace, shellWord } from '@rollcall/wire';
+import { judgeSinks } from './judge-sinks.ts';
 import type { GivenFile, ObservedAgent, ProbedHub } from './observed-agent.ts';
 
 /** In the order in which they are worth mending. */
@@ -14,6 +15,7 @@ export function judgeAgent(agent: ObservedAgent): Finding[] {
     ...judgeHubs(agent),
     ...judgeListener(agent),
     ...judgeRunning(agent),
+    ...judgeSinks(agent),
     ...judgeSpace(agent.directory, agent.freeBytes, limits.agentDiskFreeBytes),
   ];
 }
@@ -166,7 +168,11 @@ function judgeListener({ directory, running }: ObservedAgent): Finding[] {
 
 /** What the agent finds wrong with itself, in its own words. */
 function judgeRunning({ directory, running }: ObservedAgent): Finding[] {
-  const problems = (running?.problems ?? []).filter(({ code }) => code !== running?.listener?.reason);
+  const told = new Set<string | null | undefined>([
+    running?.listener?.reason,
+    ...(running?.sinks ?? []).map(({ problem }) => problem),
+  ]);
+  const problems = (running?.problems ?? []).filter(({ code }) => !told.has(code));
   return problems.map(({ code, hint }) => ({
     code: `agent_${code}`,
     about: 'the agent that runs here',

@@ -17,6 +17,8 @@ export interface ObservedAgent {
   readonly hubs: readonly ProbedHub[];
   /** Files that a configuration names, with what is secret in them. */
   readonly given: readonly GivenFile[];
+  /** Token files that a configuration names. */
+  readonly sinks?: readonly GivenSink[];
   /** What the agent on the socket says; `null` where none answers. */
   readonly running: AgentStatusAnswer | null;
 }
@@ -55,4 +57,15 @@ export interface GivenFile {
   readonly fact: FileFact;
   /** Of a hub-root file, base64url; `null` where it is none. */
   readonly root?: string | null;
+}
+
+export interface GivenSink {
+  readonly name: string;
+  readonly path: string;
+  /** `foreign`: something is at the path, and it is no link. */
+  readonly kind: 'absent' | 'link' | 'foreign' | 'unknown';
+  /** The directory that it lies in. */
+  readonly parent: FileFact;
+  /** Whoever may write in it may remove what is his alone. */
+  readonly isSticky: boolean;
 }

@@ -6,9 +6,10 @@
 import { equalBytes } from '@rollcall/core/bytes';
 import type { JsonValue } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
-import type { Files, WritableFile } from '@rollcall/core/ports';
-import { FILE_MODE, type SlotIndex, slotPath, systemCode, TEMPORARY_NAME, unwritable } from './files-on-disk.ts';
+import type { Files } from '@rollcall/core/ports';
+import { type SlotIndex, slotPath, TEMPORARY_NAME, unwritable } from './files-on-disk.ts';
 import { encodeSlot } from './slot.ts';
+import { writeNewFile } from './write-new-file.ts';
 
 /** Which slot holds the state that is in force. */
 export interface InForce {
@@ -58,33 +59,5 @@ async function writeSlot(files: Files, directory: string, slot: SlotIndex, bytes
 /** Exclusive, whole and durable; not yet under its name. */
 export async function writeTemporary(files: Files, path: string, bytes: Uint8Array): Promise<void> {
   if (bytes.length > limits.stateFileMaxBytes) throw new RangeError('the state is larger than a slot may be');
-  const file = await createExclusive(files, path);
-  try {
-    await writeAll(file, bytes);
-    // Never again on this descriptor when it fails: the kernel may have marked the pages clean, and would say yes.
-    await file.sync();
-  } catch (error) {
-    await file.close().catch(() => undefined);
-    throw error;
-  }
-  await file.close();
-}
-
-/** A leftover of a crash is removed, never opened: nobody knows what else has it open, or what it links to. */
-async function createExclusive(files: Files, path: string): Promise<WritableFile> {
-  try {
-    return await files.create(path, FILE_MODE);
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-  }
-  await files.remove(path);
-  return files.create(path, FILE_MODE);
-}
-
-async function writeAll(file: WritableFile, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const taken = await file.write(bytes.subarray(at));
-    if (taken <= 0) throw new Error('the file took no more bytes');
-    at += taken;
-  }
+  await writeNewFile(files, path, bytes);
 }

@@ -13,6 +13,7 @@ import { type AgentPackage, type LogLevel, loadAgent } from '../optional-package
 import { formatAge } from '../output/age.ts';
 import { formatFields, indented, type View, wrap } from '../output/page.ts';
 import { printable } from '../output/printable.ts';
+import { sinkFields } from '../output/sinks.ts';
 import { type Cell, formatTable } from '../output/table.ts';
 import { usageError } from '../usage-error.ts';
 import { type Context, defineVerb, type Noun, yesOption } from '../verb.ts';
@@ -189,6 +190,7 @@ function formatStatus(answer: AgentStatusAnswer, view: View): string[] {
       `${secret}: takes ${accepts.join(' and ')}, presents ${version}`,
     ]),
     ...formatListener(answer.listener, view),
+    ...sinkFields(answer.sinks, view),
   ];
   return [
     style.bold(printable(answer.host)),

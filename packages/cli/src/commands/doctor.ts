@@ -112,14 +112,14 @@ function read<T>(act: () => T, file: string | undefined, findings: Finding[]): T
 }
 
 async function examineAgent(context: Context, config: AgentConfig): Promise<Examination> {
-  const { stateDir = '', enrol, masterFile, hubRootFile, hub } = config;
+  const { stateDir = '', enrol, masterFile, hubRootFile, hub, sinks } = config;
   const files = [
     { key: 'enrol' as const, path: enrol },
     { key: 'master_file' as const, path: masterFile },
     { key: 'hub_root_file' as const, path: hubRootFile },
   ].flatMap(({ key, path }) => (path === undefined ? [] : [{ key, path }]));
   const agent = await loadAgent(context.io);
-  return agent.examineAgent({ stateDir, given: files, ...(hub === undefined ? {} : { hub }) });
+  return agent.examineAgent({ stateDir, given: files, ...given({ sinks, hub }) });
 }
 
 function formatConfig({ findings }: Subject, { config }: DoctorOptions, view: View): string[] {
