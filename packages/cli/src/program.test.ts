@@ -49,6 +49,9 @@ const answers: Answers = {
   exposure: given.exposure,
   acceptFirstUse: given.accepted,
   listSecrets: { secrets: [given.secret] },
+  showSecret: given.secret,
+  changeHolders: given.secret,
+  rollBackRotation: given.rolling,
   createSecret: given.secret,
   listRotations: { rotations: [given.leaked.rotation, given.done.rotation] },
   startRotation: given.leaked,
@@ -90,8 +93,11 @@ const runs: readonly [string, RouteName, number][] = [
   ['secret create master', 'createSecret', 0],
   ['secret import master --file -', 'createSecret', 0],
   ['secret list', 'listSecrets', 0],
-  ['secret show master', 'listSecrets', 0],
-  ['secret versions master', 'listSecrets', 0],
+  ['secret show master', 'showSecret', 0],
+  ['secret versions master', 'showSecret', 0],
+  ['secret hold fleet-token agent-7 caller:cron', 'changeHolders', 0],
+  ['secret release fleet-token agent-7', 'changeHolders', 0],
+  ['rotation rollback fleet-token --reason no --yes', 'rollBackRotation', 0],
   ['rotation start master --reason leak --narrow-by 2h --leave agent-9', 'startRotation', 0],
   ['rotation list', 'listRotations', 0],
   ['rotation status', 'showRotation', 0],
@@ -116,6 +122,7 @@ const files = { '/fleet.csv': { text: `host,reach,address\nagent-1,push,10.0.0.1
 const noOther = {
   examineAgent: () => Promise.reject(new Error('not asked for')),
   reloadAgent: () => Promise.reject(new Error('not asked for')),
+  probeAgent: () => Promise.reject(new Error('not asked for')),
   resetWrapKey: () => Promise.reject(new Error('not asked for')),
 };
 
@@ -258,7 +265,8 @@ describe('a command line that does not fit together', () => {
     ['pin accept-first-use on --until 1h --exposed many', 'takes a whole number', 'pin exposure'],
     ['host add a --existing --token-life 1h', '--existing makes no token', 'Leave out'],
     ['agent start --state s --life latest', '--life takes a whole number', 'host show'],
-    ['secret create token', 'only the secret named master', 'secret create master'],
+    ['secret create master --holders all', '--holders belongs to a shared token', 'Every host holds'],
+    ['rotation start api --batch 0', '--batch takes a whole number from 1 on', 'See --help'],
     ['demo --hosts 0', '--hosts takes a whole number', 'See --help'],
   ])('rollcall %s', async (line, reason, hint) => {
     const words = line.split(' ').filter((word) => word !== '');
@@ -285,7 +293,7 @@ describe('a command line that does not fit together', () => {
     ['host show ../hosts', 'malformed_host_id'],
     ['host add agent_', 'malformed_host_id'],
     ['rotation start Master', 'malformed_secret_name'],
-    ['rotation start master --leave ok no/t', 'malformed_host_id'],
+    ['rotation start master --leave ok no/t', 'malformed_member'],
     ['pin accept-first-use on --until tomorrow --exposed 1', 'malformed_time'],
     ['host add a --token-life 0s', 'malformed_time'],
     ['rotation watch --timeout latest', 'malformed_time'],

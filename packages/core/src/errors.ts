@@ -32,6 +32,7 @@ const rows = {
   // --- Values
   malformed_json: [400, 2, 'This is not JSON as it is taken here.', 'One document, no duplicate keys, numbers are whole and below 2^53.'],
   malformed_host_id: [400, 2, 'This is not a host id.', 'Use 1 to 128 characters of A-Z a-z 0-9 . _ -, a letter or digit first and last.'],
+  malformed_member: [400, 2, 'This is not a member.', 'Use a host id, `all` for every host, or caller:NAME for a caller that is no host.'],
   malformed_secret_name: [400, 2, 'This is not the name of a secret.', 'Use 1 to 64 characters of a-z 0-9 -.'],
   malformed_token: [400, 2, 'This is not a token of the expected kind.', 'Check that it was copied whole: the checksum at its end does not fit, or its prefix is another.'],
   malformed_key: [400, 2, 'This is not a usable key.', 'It must be 32 bytes, canonical, and not of low order.'],

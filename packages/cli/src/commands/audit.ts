@@ -8,6 +8,7 @@ import { formatTable } from '../output/table.ts';
 import { pastOption } from '../time-option.ts';
 import { usageError } from '../usage-error.ts';
 import { type Context, defineVerb, type Noun } from '../verb.ts';
+import { wholeNumber } from '../whole-number.ts';
 
 interface ListOptions {
   readonly after?: string;
@@ -131,10 +132,4 @@ function formatRecords(records: readonly AuditRecord[], view: View): string[] {
 function detailText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   return /^[0-9a-f]{64}$/.test(value) ? fingerprintStart(value) : value;
-}
-
-function wholeNumber(option: string, text: string, least: number): number {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least)) throw usageError(`${option} takes a whole number from ${least} on`);
-  return value;
 }

@@ -18,6 +18,7 @@ function fake() {
       return { changed: ['log_level'], needRestart: ['enrol'] };
     },
     examineAgent: () => Promise.reject(new Error('not asked for')),
+    probeAgent: () => Promise.reject(new Error('not asked for')),
     resetWrapKey: async (state) => {
       asked.push(`reset ${state}`);
       return reset;

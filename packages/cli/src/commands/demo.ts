@@ -1,8 +1,8 @@
 /** `rollcall demo`: the fleet of `npm start`. */
 import { RollcallError } from '@rollcall/core/errors';
 import { leastHosts, mostHosts } from '../demo/cast.ts';
-import { usageError } from '../usage-error.ts';
 import { defineVerb } from '../verb.ts';
+import { wholeNumber } from '../whole-number.ts';
 
 interface DemoOptions {
   readonly once?: boolean;
@@ -35,9 +35,3 @@ export const demoVerb = defineVerb<DemoOptions>({
     return { json: undefined, text: [], exit: code };
   },
 });
-
-function wholeNumber(option: string, text: string, least: number, most: number): number {
-  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) throw usageError(`${option} takes a whole number from ${least} to ${most}`);
-  return value;
-}

@@ -45,7 +45,7 @@ describe('rollcall rotation leave', () => {
   it.each([
     [words, 'usage'],
     [['rotation', 'leave', 'r-1', '--reason', 'gone'], 'usage'],
-    [['rotation', 'leave', 'r-1', 'no/t', '--reason', 'gone'], 'malformed_host_id'],
+    [['rotation', 'leave', 'r-1', 'no/t', '--reason', 'gone'], 'malformed_member'],
   ])('asks nothing without a reason, a host, or the right form: %j is %s', async (given, code) => {
     const run = await transcript([...given, '--json'], { answers: { leaveRotation: leaked } });
     expect(run).toMatchObject({ exit: 2, json: { error: { code } }, asked: [] });

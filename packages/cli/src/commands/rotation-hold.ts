@@ -1,5 +1,5 @@
-/** `rollcall rotation pause`, `resume`, `leave` and `cut`: an operator's hand on a rotation that runs (design 5). */
-import { parseHostId } from '@rollcall/core/keys';
+/** `rollcall rotation pause`, `resume`, `leave`, `rollback` and `cut`: an operator's hand on a rotation that runs (design 5). */
+import { parseMember } from '@rollcall/core/keys';
 import { routes } from '@rollcall/wire';
 import { formatRotation } from '../output/rotation.ts';
 import { timeOption } from '../time-option.ts';
@@ -42,9 +42,24 @@ export const leave: Verb = defineVerb<{ readonly reason: string }>({
   examples: ["rollcall rotation leave master agent-9 agent-12 --reason 'gone since May'"],
   options: [{ flags: '--reason <text>', description: 'why; it stands in the audit', required: true }],
   run: (context, [id = '', ...hosts], { reason }) => {
-    const body = { leave: hosts.map(parseHostId), reason };
+    const body = { leave: hosts.map(parseMember), reason };
     return orWhatBlocks(context, id, async () => {
       const answer = await context.hub().call(routes.leaveRotation, { params: { id }, body });
+      return { json: answer, text: formatRotation(answer, context.view) };
+    });
+  },
+});
+
+export const rollback: Verb = defineVerb<{ readonly reason: string; readonly yes?: boolean }>({
+  usage: 'rollback <id>',
+  summary: 'Go back to the old version of a shared token, callers first; from narrowing on there is no way back',
+  examples: ["rollcall rotation rollback fleet-token --reason 'breaks the deploy job'"],
+  options: [{ flags: '--reason <text>', description: 'why; it stands in the audit', required: true }, yesOption],
+  run: async (context, [id = ''], options) => {
+    await context.confirm(`Roll ${id} back to its old version? The new one is given up.`, options);
+    return orWhatBlocks(context, id, async () => {
+      const body = { reason: options.reason };
+      const answer = await context.hub().call(routes.rollBackRotation, { params: { id }, body });
       return { json: answer, text: formatRotation(answer, context.view) };
     });
   },
@@ -64,7 +79,7 @@ export const cut: Verb = defineVerb<CutOptions>({
   ],
   run: async (context, [id], options) => {
     const target = id ?? 'master';
-    const leave = (options.leave ?? []).map(parseHostId);
+    const leave = (options.leave ?? []).map(parseMember);
     const until = timeOption('--until', options.until, await context.hubTimeMs());
     const left = leave.length === 0 ? '' : ` Cut off are: ${leave.join(', ')}.`;
     await context.confirm(`End the old version of ${target} at ${until}? It cannot be opened again.${left}`, options);

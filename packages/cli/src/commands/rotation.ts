@@ -1,5 +1,5 @@
 /** `rollcall rotation`: a walk that refuses each step whose evidence is missing. */
-import { parseHostId, parseSecretName } from '@rollcall/core/keys';
+import { parseMember, parseSecretName } from '@rollcall/core/keys';
 import type { Phase } from '@rollcall/core/rotation';
 import { routes, type StartRotationBody } from '@rollcall/wire';
 import { formatRotation, formatRotations, walk } from '../output/rotation.ts';
@@ -7,13 +7,16 @@ import { durationOption, timeOption } from '../time-option.ts';
 import { usageError } from '../usage-error.ts';
 import { defineVerb, type Noun, yesOption } from '../verb.ts';
 import { watchRotation } from '../watch-rotation.ts';
+import { wholeNumber } from '../whole-number.ts';
 import { leaveOption, orWhatBlocks, readRotation, withThief } from './rotation-answers.ts';
-import { cut, leave, pause, resume } from './rotation-hold.ts';
+import { cut, leave, pause, resume, rollback } from './rotation-hold.ts';
 
 interface StartOptions {
   readonly reason?: 'planned' | 'leak';
   readonly leave?: readonly string[];
   readonly narrowBy?: string;
+  readonly auto?: string | true;
+  readonly batch?: string;
 }
 
 interface WatchOptions {
@@ -34,20 +37,29 @@ const start = defineVerb<StartOptions>({
     'rollcall rotation start master',
     'rollcall rotation start master --leave agent-9 agent-12',
     'rollcall rotation start master --reason leak --narrow-by 2h',
+    'rollcall rotation start fleet-token --auto --batch 10',
   ],
   options: [
     { flags: '--reason <reason>', description: 'why (planned)', choices: ['planned', 'leak'] },
     leaveOption,
     { flags: '--narrow-by <time>', description: 'with --reason leak: when the old version stops verifying' },
+    {
+      flags: '--auto [how-far]',
+      description: 'of a shared token: go on as gates open, up to narrowing; =all to the end',
+      choices: ['to_narrowing', 'all'],
+    },
+    { flags: '--batch <n>', description: 'of a shared token: how many callers switch at a time (1)' },
   ],
-  run: async (context, [name], { reason, leave, narrowBy }) => {
+  run: async (context, [name], { reason, leave, narrowBy, auto, batch }) => {
     if (narrowBy !== undefined && reason !== 'leak')
       throw usageError('--narrow-by belongs to --reason leak', 'A planned rotation keeps its window.');
     const body: StartRotationBody = {
       secret: parseSecretName(name),
       ...(reason === undefined ? {} : { reason }),
-      ...(leave === undefined ? {} : { leave: leave.map(parseHostId) }),
+      ...(leave === undefined ? {} : { leave: leave.map(parseMember) }),
       ...(narrowBy === undefined ? {} : { narrowBy: timeOption('--narrow-by', narrowBy, await context.hubTimeMs()) }),
+      ...(auto === undefined ? {} : { auto: auto === 'all' ? 'all' : 'to_narrowing' }),
+      ...(batch === undefined ? {} : { batch: wholeNumber('--batch', batch, 1) }),
     };
     const status = await context.hub().call(routes.startRotation, { body });
     if (status.rotation.reason !== 'leak') return { json: status, text: formatRotation(status, context.view) };
@@ -122,7 +134,7 @@ const retire = defineVerb<RetireOptions>({
   ],
   run: async (context, [id], options) => {
     const { now = false, leave = [] } = options;
-    const body = { now, leave: leave.map(parseHostId) };
+    const body = { now, leave: leave.map(parseMember) };
     const target = id ?? 'master';
     const effect = now ? 'Whoever still presents it is cut off.' : 'Its value is destroyed.';
     await context.confirm(`Retire the old version of ${target}? ${effect}`, options);
@@ -142,5 +154,5 @@ const retire = defineVerb<RetireOptions>({
 export const rotationNoun: Noun = {
   name: 'rotation',
   summary: 'Rotate a secret so that nobody notices',
-  verbs: [start, list, status, watch, advance, pause, resume, leave, cut, retire],
+  verbs: [start, list, status, watch, advance, pause, resume, leave, rollback, cut, retire],
 };

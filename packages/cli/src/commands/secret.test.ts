@@ -105,3 +105,46 @@ describe('rollcall secret create and list', () => {
     );
   });
 });
+
+describe('a shared token', () => {
+  const token = { ...secret, name: 'fleet-token', holders: ['all', 'caller:deploy'], weak: false };
+  const tokenAnswers = { createSecret: token, showSecret: token, changeHolders: token };
+  const words = ['secret', 'import', 'fleet-token', '--file', '-'];
+  const text = 'a-token-of-twenty-two-characters';
+
+  it('is imported as it is, with who holds it', async () => {
+    const run = await transcript([...words, '--holders', 'all', 'caller:deploy'], {
+      answers: tokenAnswers,
+      stdin: `${text}\n`,
+    });
+    expect(run.asked[0]?.body).toEqual({
+      name: 'fleet-token',
+      value: encodeBase64url(new TextEncoder().encode(text)),
+      holders: ['all', 'caller:deploy'],
+    });
+    expect(`${run.stdout}${run.stderr}`).not.toContain(text);
+  });
+
+  it.each([
+    [['--scheme', 'hkdf'], text, 'usage'],
+    [['--holders', 'no/t'], text, 'malformed_member'],
+    [[], `${text}\n${text}`, 'malformed_file'],
+    [[], `\ufeff${text}`, 'byte_order_mark'],
+    [[], '', 'malformed_file'],
+    [[], 'gr\u00fcn-gr\u00fcn-gr\u00fcn-gr\u00fcn-gr\u00fcn', 'malformed_file'],
+  ])('is refused before it is sent: %j %j', async (more, stdin, code) => {
+    const run = await transcript([...words, ...more, '--json'], { answers: tokenAnswers, stdin });
+    expect(run).toMatchObject({ exit: 2, json: { error: { code } }, asked: [] });
+  });
+
+  it('shows who holds it, and takes who else does', async () => {
+    const shown = await transcript(['secret', 'show', 'fleet-token'], { answers: tokenAnswers });
+    expect(shown.stdout).toMatch(/held by +all, caller:deploy\n/);
+    const held = await transcript(['secret', 'hold', 'fleet-token', 'agent-7', 'caller:cron'], {
+      answers: tokenAnswers,
+    });
+    expect(held.asked[0]?.body).toEqual({ add: ['agent-7', 'caller:cron'] });
+    const released = await transcript(['secret', 'release', 'fleet-token', 'agent-7'], { answers: tokenAnswers });
+    expect(released.asked[0]?.body).toEqual({ remove: ['agent-7'] });
+  });
+});

@@ -1,28 +1,39 @@
 /** `rollcall secret`: values go in, and never come out (I12). */
-import { encodeBase64url } from '@rollcall/core/bytes';
-import { RollcallError } from '@rollcall/core/errors';
-import { parseMasterFile, parsePurpose, parseSecretName } from '@rollcall/core/keys';
-import { type CreateSecretBody, routes, type SecretRow } from '@rollcall/wire';
+import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
+import { parseMasterFile, parseMember, parsePurpose, parseSecretName, parseTokenFile } from '@rollcall/core/keys';
+import { type CreateSecretBody, type HoldersBody, routes, type SecretRow } from '@rollcall/wire';
 import { readSecretFile } from '../input-file.ts';
 import { formatAge, formatInstant } from '../output/age.ts';
 import { countOf, formatFields, type View } from '../output/page.ts';
 import { printable } from '../output/printable.ts';
 import { type Cell, formatTable } from '../output/table.ts';
 import { usageError } from '../usage-error.ts';
-import { type Context, defineVerb, type Noun } from '../verb.ts';
+import { type Context, defineVerb, type Noun, type Result } from '../verb.ts';
 
-interface ImportOptions {
+interface HoldersOptions {
+  readonly holders?: readonly string[];
+}
+
+interface ImportOptions extends HoldersOptions {
+  readonly weak?: boolean;
   readonly file: string;
   readonly scheme?: 'hkdf' | 'hmac-sha256';
   readonly info?: readonly string[];
 }
 
-const create = defineVerb({
+const holdersOption = {
+  flags: '--holders <member...>',
+  description: 'of a shared token: host ids, all, or caller:NAME for one that is no host',
+};
+
+const create = defineVerb<HoldersOptions>({
   usage: 'create <name>',
   summary: 'Make a secret: the hub draws its first version, and nobody sees it',
-  examples: ['rollcall secret create master'],
-  run: async (context, [name]) => {
-    const secret = await context.hub().call(routes.createSecret, { body: { name: masterOnly(name) } });
+  examples: ['rollcall secret create master', 'rollcall secret create fleet-token --holders all caller:deploy'],
+  options: [holdersOption],
+  run: async (context, [name], { holders }) => {
+    const body = { name: parseSecretName(name), ...readHolders(name, holders) };
+    const secret = await context.hub().call(routes.createSecret, { body });
     return { json: secret, text: created('made', secret) };
   },
 });
@@ -35,6 +46,7 @@ const importSecret = defineVerb<ImportOptions>({
     'rollcall secret import master --file - < /root/fleet-secret',
     'rollcall secret import master --file /root/fleet-secret --scheme hmac-sha256 \\',
     '    --info heartbeat=node-heartbeat --info command=node-command',
+    'rollcall secret import fleet-token --file /etc/fleet/token --holders all',
   ],
   options: [
     { flags: '--file <file>', description: 'where the value is; - for standard input', required: true },
@@ -44,14 +56,12 @@ const importSecret = defineVerb<ImportOptions>({
       choices: ['hkdf', 'hmac-sha256'],
     },
     { flags: '--info <purpose=text...>', description: 'the text of each purpose, for hmac-sha256' },
+    holdersOption,
+    { flags: '--weak', description: 'of a shared token: take a value below 22 characters, which can be guessed' },
   ],
   run: async (context, [name], options) => {
-    const secretName = masterOnly(name);
-    const scheme = parseScheme(options);
-    const master = parseMasterFile(await readSecretFile(context, options.file));
-    const secret = await context.hub().call(routes.createSecret, {
-      body: { name: secretName, value: encodeBase64url(master.reveal()), ...(scheme === undefined ? {} : { scheme }) },
-    });
+    const body = await readImport(context, parseSecretName(name), options);
+    const secret = await context.hub().call(routes.createSecret, { body });
     return { json: secret, text: created('imported', secret) };
   },
 });
@@ -86,26 +96,60 @@ const versions = defineVerb({
   },
 });
 
+const hold = defineVerb({
+  usage: 'hold <name> <member...>',
+  summary: 'Say who else holds a shared token; a host gets it with its next heartbeat',
+  examples: ['rollcall secret hold fleet-token agent-7', 'rollcall secret hold fleet-token caller:nightly-backup'],
+  run: (context, [name, ...members]) => changeHolders(context, name, { add: members.map(parseMember) }),
+});
+
+const release = defineVerb({
+  usage: 'release <name> <member...>',
+  summary: 'Say who does not hold a shared token any more; what it was told it knows until the next rotation',
+  examples: ['rollcall secret release fleet-token agent-7'],
+  run: (context, [name, ...members]) => changeHolders(context, name, { remove: members.map(parseMember) }),
+});
+
 export const secretNoun: Noun = {
   name: 'secret',
   summary: 'The named values that Rollcall rotates',
-  verbs: [create, importSecret, list, show, versions],
+  verbs: [create, importSecret, list, show, versions, hold, release],
 };
 
-async function readSecret(context: Context, text: string | undefined): Promise<SecretRow> {
-  const name = parseSecretName(text);
-  const { secrets } = await context.hub().call(routes.listSecrets);
-  const secret = secrets.find((candidate) => candidate.name === name);
-  if (secret === undefined) throw new RollcallError('secret_unknown', { name });
-  return secret;
+function readSecret(context: Context, text: string | undefined): Promise<SecretRow> {
+  return context.hub().call(routes.showSecret, { params: { name: parseSecretName(text) } });
 }
 
-/** The engine takes any name; in this release the master alone is driven by it. */
-function masterOnly(name: string | undefined): string {
-  const parsed = parseSecretName(name);
-  if (parsed !== 'master')
-    throw usageError('only the secret named master exists in this release', 'rollcall secret create master');
-  return parsed;
+async function changeHolders(context: Context, name: string | undefined, body: HoldersBody): Promise<Result> {
+  const secret = await context.hub().call(routes.changeHolders, { params: { name: parseSecretName(name) }, body });
+  return { json: secret, text: formatSecret(secret, context.view) };
+}
+
+/** Of the master the bytes as they are; of a shared token its text. */
+async function readImport(context: Context, name: string, options: ImportOptions): Promise<CreateSecretBody> {
+  const scheme = parseScheme(options);
+  const { holders, weak } = options;
+  if (name !== 'master') {
+    if (scheme !== undefined) throw usageError('--scheme belongs to the master', 'A shared token is taken as it is.');
+    const text = parseTokenFile(await readSecretFile(context, options.file));
+    const value = encodeBase64url(utf8(text));
+    return { name, value, ...readHolders(name, holders), ...(weak === true ? { weak } : {}) };
+  }
+  if (weak === true) throw usageError('--weak belongs to a shared token', 'A master has at least 32 bytes.');
+  const noHolders = readHolders(name, holders);
+  const master = parseMasterFile(await readSecretFile(context, options.file));
+  const value = encodeBase64url(master.reveal());
+  return { name, value, ...noHolders, ...(scheme === undefined ? {} : { scheme }) };
+}
+
+function readHolders(
+  name: string | undefined,
+  holders: readonly string[] | undefined,
+): Pick<CreateSecretBody, 'holders'> {
+  if (holders === undefined) return {};
+  if (name === 'master')
+    throw usageError('--holders belongs to a shared token', 'Every host holds its keys of the master.');
+  return { holders: holders.map(parseMember) };
 }
 
 function parseScheme(options: ImportOptions): CreateSecretBody['scheme'] {
@@ -148,9 +192,15 @@ function formatSecret(secret: SecretRow, view: View): string[] {
       'previous',
       previous === undefined
         ? 'none'
-        : `version ${previous.version}, verifies until ${formatInstant(previous.verifyUntil, view.nowMs)}`,
+        : previous.verifyUntil === null && secret.holders !== undefined
+          ? `version ${previous.version}, verifies while it is rotated`
+          : `version ${previous.version}, verifies until ${formatInstant(previous.verifyUntil, view.nowMs)}`,
     ],
     ['destroyed', countOf(destroyed, 'version')],
+    ...(secret.holders === undefined ? [] : [['held by', secret.holders.join(', ') || 'nobody'] as [string, Cell]]),
+    ...(secret.weak === true
+      ? [['weak', { text: 'short enough to be guessed', paint: view.style.warn }] as [string, Cell]]
+      : []),
   ];
   return [view.style.bold(printable(secret.name)), ...formatFields(fields, view)];
 }

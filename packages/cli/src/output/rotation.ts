@@ -50,11 +50,22 @@ function formatHits({ retiringHits }: RotationStatus, view: View): (readonly [st
     ['old seen', `${countOf(count, 'time')}, last ${formatAge(lastAt, view.nowMs)}`],
     ...sources
       .slice(0, SHOWN_SOURCES)
-      .map((source) => ['', `${source.host} from ${source.address}, ${formatAge(source.at, view.nowMs)}`] as const),
+      .map((source) => ['', `${formatSource(source)}, ${formatAge(source.at, view.nowMs)}`] as const),
     ...(sources.length > SHOWN_SOURCES
       ? [['', `… and ${sources.length - SHOWN_SOURCES} more; --json has all`] as const]
       : []),
   ];
+}
+
+/** Whose name was proven or said, from where, and to whom. */
+function formatSource({
+  host,
+  address,
+  userAgent,
+  verifier,
+}: RotationStatus['retiringHits']['sources'][number]): string {
+  const who = host ?? (userAgent || 'somebody');
+  return `${who} from ${address}${verifier === undefined ? '' : ` to ${verifier}`}`;
 }
 
 const SHOWN_SOURCES = 5;
@@ -138,6 +149,9 @@ function formatWalk(phase: Phase): string {
 }
 
 function formatWindow({ rotation, verifyUntil }: RotationStatus, view: View): string {
+  if (verifyUntil === null && rotation.terms !== undefined && phases[rotation.phase].verifierAccepts.includes('old')) {
+    return `${rotation.from} verifies until its gates say that nobody sends it`;
+  }
   if (verifyUntil === null) return `${rotation.from} does not verify`;
   const isOver = Date.parse(verifyUntil) <= view.nowMs;
   return `${rotation.from} ${isOver ? 'stopped verifying' : 'verifies until'} ${isOver ? formatInstant(verifyUntil, view.nowMs) : `${formatClock(verifyUntil)} (${formatAge(verifyUntil, view.nowMs)})`}`;

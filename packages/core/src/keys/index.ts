@@ -25,6 +25,7 @@ export {
   parseEnrolmentToken,
   parseHubRootFile,
 } from './hub-trust.ts';
+export { ALL_HOSTS, CALLER_PREFIX, parseMember } from './members.ts';
 export { isHostId, parseHostId, parsePurpose, parseSecretName } from './names.ts';
 export { SecretBytes } from './secret-bytes.ts';
 export { parseMasterFile, parseTokenFile } from './secret-files.ts';

@@ -56,7 +56,9 @@ async function showToken(hub: Hub, stored: Rotation): Promise<RotationStatus> {
     rotation: toRotationRow(rotation),
     gate: toGateRow(gate),
     progress: {
-      widened: verifiers.filter(({ probe }) => probe?.takes.includes(rotation.to) === true).length,
+      // Behind widening every one of them was probed, or was left.
+      widened: verifiers.filter(({ probe }) => rotation.phase !== 'widening' || probe?.takes.includes(rotation.to))
+        .length,
       rolled: callers.filter(({ switched }) => switched).length,
       proven: callers.filter(({ provenVersion }) => provenVersion === rotation.to).length,
       total: callers.length,

@@ -1,7 +1,7 @@
 /** A shared token and who holds it: made here, or taken from the fleet as it is (design 3, Text forms; design 5). */
 import { decodeBase64url, decodeUtf8, utf8 } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
-import { encodeToken, parseHostId, parseSecretName, SecretBytes } from '@rollcall/core/keys';
+import { ALL_HOSTS, CALLER_PREFIX, encodeToken, parseMember, parseSecretName, SecretBytes } from '@rollcall/core/keys';
 import { assertTimeTrusted, isRunning } from '@rollcall/core/rotation';
 import { createTokenVerifier } from '@rollcall/core/verify';
 import type { CreateSecretBody, HoldersBody, SecretRow } from '@rollcall/wire';
@@ -23,10 +23,6 @@ import {
 } from '../../store/tokens.ts';
 import { toTime } from '../../views/hosts.ts';
 import { issueTokenSteps } from './issue-token-steps.ts';
-import { CALLER } from './observe-holders.ts';
-
-/** In the words of an operator. */
-const EVERY_HOST_WORD = 'all';
 
 export async function createToken(hub: Hub, body: CreateSecretBody, actor: Actor): Promise<SecretRow> {
   assertTimeTrusted(hub.clock.read());
@@ -64,7 +60,7 @@ export async function changeHolders(hub: Hub, secret: string, body: HoldersBody,
     if (removed.length > 0 && latest !== undefined && isRunning(latest)) {
       throw new RollcallError('rotation_running', { hosts: [] });
     }
-    for (const member of removed.map(parseMember)) {
+    for (const member of removed.map(toStored)) {
       if (!(await removeHolder(tx, secret, member))) throw new RollcallError('no_such_holder', { secret, member });
     }
     const added = await addMembers(hub, tx, secret, body.add ?? []);
@@ -97,9 +93,7 @@ export async function showToken(hub: Pick<Hub, 'vault'>, db: Db, name: string): 
       createdAt: toTime(createdAtMs),
       verifyUntil: version === running?.from && running.terms?.narrowByMs ? toTime(running.terms.narrowByMs) : null,
     })),
-    holders: (await listHolders(db, hub.vault, name)).map((member) =>
-      member === EVERY_MEMBER ? EVERY_HOST_WORD : member,
-    ),
+    holders: (await listHolders(db, hub.vault, name)).map((member) => (member === EVERY_MEMBER ? ALL_HOSTS : member)),
     weak: token.weak,
   };
 }
@@ -142,9 +136,9 @@ async function writeVersion(hub: Hub, tx: Tx, secret: string, version: number, t
 }
 
 async function addMembers(hub: Hub, tx: Tx, secret: string, names: readonly string[]): Promise<readonly string[]> {
-  const members = names.map(parseMember);
+  const members = names.map(toStored);
   for (const member of members) {
-    if (member !== EVERY_MEMBER && !member.startsWith(CALLER)) {
+    if (member !== EVERY_MEMBER && !member.startsWith(CALLER_PREFIX)) {
       const host = await findHost(tx, hub.vault, member);
       if (host === undefined || host.status === 'removed') throw new RollcallError('host_unknown', { host: member });
     }
@@ -152,16 +146,15 @@ async function addMembers(hub: Hub, tx: Tx, secret: string, names: readonly stri
   }
   const hosts = members.includes(EVERY_MEMBER)
     ? (await listRoll(tx, hub.vault)).map(({ id }) => id)
-    : members.filter((member) => !member.startsWith(CALLER));
+    : members.filter((member) => !member.startsWith(CALLER_PREFIX));
   await issueTokenSteps(hub, tx, secret, hosts);
   return members;
 }
 
-function parseMember(name: string): string {
-  if (name === EVERY_HOST_WORD) return EVERY_MEMBER;
-  if (!name.startsWith(CALLER)) return parseHostId(name);
-  parseSecretName(name.slice(CALLER.length));
-  return name;
+/** As it is stored. */
+function toStored(text: string): string {
+  const member = parseMember(text);
+  return member === ALL_HOSTS ? EVERY_MEMBER : member;
 }
 
 async function reload(hub: Hub): Promise<void> {

@@ -2,6 +2,7 @@
  * Who takes and sends a shared token, as its rotation sees them: every holder that is on the roll, the declared callers, and the
  * hub itself, joined with what was seen, counted and probed. No filter of status or age here (I6).
  */
+import { CALLER_PREFIX } from '@rollcall/core/keys';
 import { staleAfterMs } from '@rollcall/core/liveness';
 import {
   type HitSource,
@@ -23,9 +24,6 @@ import type { TokenEntry } from '../../token-entries.ts';
 import { REPLICA } from '../../token-hits.ts';
 import { observeRoll } from '../observe-roll.ts';
 
-/** A declared caller is called so, and so no host id. */
-export const CALLER = 'caller:';
-
 /** `rotation`: the newest of the secret; `null` before there was any. */
 export async function observeHolders(hub: Hub, db: Db, secret: string, rotation: Rotation | null): Promise<Holder[]> {
   const members = await listHolders(db, hub.vault, secret);
@@ -36,7 +34,7 @@ export async function observeHolders(hub: Hub, db: Db, secret: string, rotation:
     .map((host) =>
       toHolder(hub, secret, rotation, { host, pushes: pushes.has(host.id), standing: standing.get(host.id) }),
     );
-  const callers = members.filter((member) => member.startsWith(CALLER)).map((member) => declared(member));
+  const callers = members.filter((member) => member.startsWith(CALLER_PREFIX)).map((member) => declared(member));
   return [thisReplica(hub, secret, rotation), ...hosts, ...callers];
 }
 
