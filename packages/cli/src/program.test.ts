@@ -123,6 +123,7 @@ const noOther = {
   examineAgent: () => Promise.reject(new Error('not asked for')),
   reloadAgent: () => Promise.reject(new Error('not asked for')),
   probeAgent: () => Promise.reject(new Error('not asked for')),
+  probeAgent: () => Promise.reject(new Error('not asked for')),
   resetWrapKey: () => Promise.reject(new Error('not asked for')),
 };
 

@@ -2,10 +2,13 @@
 
 import { Type } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { enrolBody, heartbeatBody, problem, type Route, routes, textKinds } from './index.ts';
+import { agentRoutes, enrolBody, heartbeatBody, problem, type Route, routes, textKinds } from './index.ts';
 import { textFields } from './text-fields.fixture.ts';
 
-const table: readonly (readonly [name: string, route: Route])[] = Object.entries(routes);
+const table: readonly (readonly [name: string, route: Route])[] = [
+  ...Object.entries(routes),
+  ...Object.entries(agentRoutes).map(([name, route]) => [`agent.${name}`, route] as const),
+];
 const answers = [...table.map(([name, { answer }]) => [name, answer] as const), ['problem', problem] as const];
 const requests = table.flatMap(([name, { body, query }]) => [[name, body] as const, [`${name}?`, query] as const]);
 
