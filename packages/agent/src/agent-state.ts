@@ -5,8 +5,10 @@ import type { LogFields, Random, TransportAnswer, TransportRequest } from '@roll
 import type { HeartbeatBody, PinState } from '@rollcall/wire';
 import type { BearerMemory } from './bearer.ts';
 import type { Confirmation } from './listener/decide-listener.ts';
+import type { CertificateMemory } from './listener-certificate.ts';
 import type { SinkFact } from './sinks/attempt-sink.ts';
 import type { DurableState, PendingEnrolment, StatementTime } from './state/durable-state.ts';
+import type { AskedCertificate } from './state/listener-keys.ts';
 
 export interface AgentState {
   /** What is in force. It changes only after the disk has (design 4). */
@@ -36,6 +38,8 @@ export interface AgentState {
   readonly hubIndex: number;
   readonly lastRoute?: AgentRoute;
   readonly bearer: BearerMemory;
+  /** Of the listener, where there is one. */
+  readonly certificate: CertificateMemory;
   /** Deliveries that the last answer brought and that were not applied, by secret. */
   readonly refused: ReadonlyMap<string, Refusal>;
   /** Times of statements, ahead of the durable ones. */
@@ -65,7 +69,7 @@ export interface Refusal {
   readonly times: number;
 }
 
-export type AgentRoute = 'enrol' | 'trustBundle' | 'heartbeat';
+export type AgentRoute = 'enrol' | 'trustBundle' | 'challenge' | 'certificate' | 'heartbeat';
 
 /** One thing at a time; each ends with the one event that belongs to it. */
 export type Doing =
@@ -95,7 +99,12 @@ export interface Moment {
   readonly reports?: BeatReports;
   /** How the token files for other programs stand, which are kept beside the loop. */
   readonly sinks?: readonly SinkFact[];
+  /** Only where this agent is to have a listener. */
+  readonly makeListenerRequest?: MakeListenerRequest;
 }
+
+/** A new key and a request for its certificate. A port: keys are made in adapters. */
+export type MakeListenerRequest = (host: string) => AskedCertificate;
 
 export type BeatReports = Pick<HeartbeatBody, 'listener' | 'tokens' | 'probes' | 'sinks'>;
 
@@ -120,7 +129,9 @@ export type Effect =
   | { readonly type: 'persist'; readonly next: DurableState }
   | { readonly type: 'post_heartbeat'; readonly request: TransportRequest }
   | { readonly type: 'post_enrol'; readonly request: TransportRequest }
-  | { readonly type: 'fetch_trust_bundle'; readonly request: TransportRequest };
+  | { readonly type: 'fetch_trust_bundle'; readonly request: TransportRequest }
+  | { readonly type: 'post_challenge'; readonly request: TransportRequest }
+  | { readonly type: 'post_certificate'; readonly request: TransportRequest };
 
 /** Any number of log lines, and exactly one effect, which is last. */
 export type Actions = readonly [...LogAction[], Effect];

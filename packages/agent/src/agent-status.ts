@@ -67,6 +67,7 @@ function problemCodes(state: AgentState, listener?: ListenerStatus): readonly Er
     state.diskProblem,
     state.problem,
     state.enrolmentRefused ? 'enrolment_refused' : undefined,
+    state.certificate.problem,
     ...[...state.refused.values()].map(({ reason }) => reason),
     state.lastAnswer === undefined ? undefined : pinProblems[state.lastAnswer.pin],
     listenerProblem(listener),

@@ -9,7 +9,7 @@ import type { AgentRoute, Moment } from './agent-state.ts';
 /** The code of an answer that is not 200. */
 export function failureOf(route: AgentRoute, answer: TransportAnswer): ErrorCode {
   const { status } = answer;
-  if (status === 401) return route === 'enrol' ? 'enrolment_refused' : 'unauthenticated';
+  if (status === 401) return refusals[route] ?? 'unauthenticated';
   return statedCode(answer) ?? byStatus[status] ?? (status >= 500 ? 'unavailable' : 'hub_answer_unusable');
 }
 
@@ -30,6 +30,12 @@ export function retryAfterMs(text: string | undefined, wallMs: number): number |
 
 /** IMF-fixdate, the only form that may be sent. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/** The one refusal, by what was refused. */
+const refusals: Readonly<Partial<Record<AgentRoute, ErrorCode>>> = {
+  enrol: 'enrolment_refused',
+  certificate: 'certificate_refused',
+};
 
 const byStatus: Readonly<Record<number, ErrorCode>> = {
   403: 'host_mismatch',

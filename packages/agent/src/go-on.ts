@@ -1,9 +1,11 @@
-/** The next thing to do: what is not durable first, then the enrolment, then whom to believe, then the beat. */
+/** The next thing to do: what is not durable first, then the enrolment, whom to believe, the listener's certificate, the beat. */
 import type { SecretBytes } from '@rollcall/core/keys';
 import type { AgentState, LogAction, Moment, Ticked, Write } from './agent-state.ts';
 import { chooseBearer } from './bearer.ts';
 import { waitMs } from './failures.ts';
 import { enrolRequest, heartbeatRequest, trustBundleRequest } from './hub-requests.ts';
+import { isCertificateDue } from './listener-certificate.ts';
+import { askCertificate } from './on-certificate.ts';
 import type { DurableState, PendingEnrolment } from './state/durable-state.ts';
 import { nothingDelivered, send, write } from './step.ts';
 
@@ -30,6 +32,7 @@ export function ask(state: AgentState, now: Moment, logs: readonly LogAction[]):
       logs,
     );
   }
+  if (isCertificateDue(state, now)) return askCertificate(state, now, logs);
   const next = { ...state, seq: state.seq + 1 };
   const asking = {
     route: 'heartbeat',

@@ -5,6 +5,7 @@ import {
   type JsonValue,
   parseJson,
   readArray,
+  readBytes,
   readInteger,
   readMember,
   readObject,
@@ -41,16 +42,30 @@ export interface EnrolmentTold {
   readonly trustDomain: string;
   readonly roots: readonly Uint8Array[];
   readonly deliveries: readonly JsonValue[];
+  /** DER, leaf first, where one was asked for and issued. */
+  readonly certificate?: readonly Uint8Array[];
 }
 
 export function parseEnrolAnswer(body: Uint8Array): EnrolmentTold {
   return usable(body, (answer) => {
+    const certificate = readMember(answer, 'certificate');
     return {
       trustDomain: readText(readMember(answer, 'trustDomain'), 'trustDomain', 255),
       roots: readBundle(readMember(answer, 'bundle')),
       deliveries: readDeliveries(answer),
+      ...(certificate === undefined ? {} : { certificate: readChain(certificate) }),
     };
   });
+}
+
+/** A challenge: whether it is for this host is seen when it is opened. */
+export function parseChallengeAnswer(body: Uint8Array): JsonValue {
+  return usable(body, (answer) => readObject(readMember(answer, 'challenge'), 'challenge'));
+}
+
+/** DER, leaf first. */
+export function parseCertificateAnswer(body: Uint8Array): readonly Uint8Array[] {
+  return usable(body, (answer) => readChain(readMember(answer, 'certificate')));
 }
 
 /** DER of each authority of a SPIFFE bundle; at least one. */
@@ -70,6 +85,12 @@ function usable<T>(body: Uint8Array, read: (answer: JsonObject) => T): T {
       { cause: error },
     );
   }
+}
+
+function readChain(value: JsonValue | undefined): readonly Uint8Array[] {
+  return readArray(value, 'certificate', limits.certificateChain).map((item) =>
+    readBytes(item, 'certificate', { maxBytes: limits.certificateMaxBytes }),
+  );
 }
 
 function readDeliveries(answer: JsonObject): readonly JsonValue[] {

@@ -1,9 +1,16 @@
-/** The three requests that an agent makes. No bearer is in one that goes to a peer known by its key alone (design 11). */
+/** The requests that an agent makes. No bearer is in one that goes to a peer known by its key alone (design 11). */
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { encodeToken, type SecretBytes } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import type { PeerTrust, TransportRequest } from '@rollcall/core/ports';
-import { type EnrolBody, type HeartbeatBody, routes, version } from '@rollcall/wire';
+import {
+  type CertificateBody,
+  type ChallengeBody,
+  type EnrolBody,
+  type HeartbeatBody,
+  routes,
+  version,
+} from '@rollcall/wire';
 import type { AgentState, Moment } from './agent-state.ts';
 import { presentedToken } from './listener/acceptance.ts';
 import { reportSinks } from './sinks/report-sinks.ts';
@@ -44,6 +51,7 @@ export function enrolRequest(state: AgentState, enrolment: PendingEnrolment): Tr
     wrapKey: publishedWrapKey(state.durable),
     instance: encodeBase64url(enrolment.instance),
     proof: encodeBase64url(enrolment.proof),
+    ...(enrolment.csr === undefined ? {} : { csr: encodeBase64url(enrolment.csr), use: 'listener' as const }),
   };
   return {
     ...post(hubAddress(state, enrolment.hubs), routes.enrol.path, body),
@@ -63,6 +71,38 @@ export function trustBundleRequest(state: AgentState): TransportRequest {
   };
 }
 
+/** For a certificate of the listener. No bearer is sent: this proves the pinned key, and a bearer would prove nothing more. */
+export function challengeRequest(state: AgentState): TransportRequest {
+  const { durable } = state;
+  const body: ChallengeBody = { host: durable.host, purpose: 'certificate' };
+  return {
+    ...post(hubAddress(state, durable.hubs), routes.challenge.path, body),
+    headers: jsonHeaders,
+    judge: chainTrust(durable),
+  };
+}
+
+export function certificateRequest(
+  state: AgentState,
+  proof: { readonly id: Uint8Array; readonly answer: Uint8Array; readonly csr: Uint8Array },
+  now: Moment,
+): TransportRequest {
+  const { durable } = state;
+  const body: CertificateBody = {
+    host: durable.host,
+    id: encodeBase64url(proof.id),
+    answer: encodeBase64url(proof.answer),
+    csr: encodeBase64url(proof.csr),
+    use: 'listener',
+    sentAt: new Date(now.wallMs).toISOString(),
+  };
+  return {
+    ...post(hubAddress(state, durable.hubs), routes.issueCertificate.path, body),
+    headers: jsonHeaders,
+    judge: chainTrust(durable),
+  };
+}
+
 const USER_AGENT = `rollcall-agent/${version}`;
 const jsonHeaders = {
   accept: 'application/json',
@@ -73,7 +113,7 @@ const jsonHeaders = {
 function post(
   url: string,
   path: string,
-  body: EnrolBody | HeartbeatBody,
+  body: EnrolBody | HeartbeatBody | ChallengeBody | CertificateBody,
 ): Pick<TransportRequest, 'url' | 'method' | 'path'> & { body: Uint8Array } {
   return { url, method: 'POST', path, body: utf8(JSON.stringify(body)) };
 }

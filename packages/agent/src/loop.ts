@@ -1,7 +1,15 @@
 /** Performs what `tick` decides, and brings back what came of it. Nothing is decided here. */
 import { isRollcallError } from '@rollcall/core/errors';
 import type { Clock, Log, Random, Transport } from '@rollcall/core/ports';
-import type { AgentEvent, AgentState, BeatReports, Effect, LogAction, Moment } from './agent-state.ts';
+import type {
+  AgentEvent,
+  AgentState,
+  BeatReports,
+  Effect,
+  LogAction,
+  MakeListenerRequest,
+  Moment,
+} from './agent-state.ts';
 import type { SinkFact } from './sinks/attempt-sink.ts';
 import { type DurableState, encodeDurableState } from './state/durable-state.ts';
 import type { Persist } from './state/persist.ts';
@@ -13,6 +21,8 @@ export interface LoopPorts {
   readonly transport: Transport;
   readonly log: Log;
   readonly persist: Persist;
+  /** Where this agent is to have a listener. */
+  readonly makeListenerRequest?: MakeListenerRequest;
   readonly reports?: ReportsPort;
   /** How the token files for other programs stand at this moment. */
   readonly sinks?: () => readonly SinkFact[];
@@ -51,13 +61,14 @@ export async function runLoop(
   }
 }
 
-function moment({ clock, random, reports, sinks }: LoopPorts): Moment {
+function moment({ clock, random, reports, sinks, makeListenerRequest }: LoopPorts): Moment {
   return {
     wallMs: clock.now(),
     monotonicMs: clock.monotonic(),
     random,
     ...(reports === undefined ? {} : { reports: reports.take() }),
     ...(sinks === undefined ? {} : { sinks: sinks() }),
+    ...(makeListenerRequest === undefined ? {} : { makeListenerRequest }),
   };
 }
 
@@ -71,6 +82,8 @@ async function perform(ports: LoopPorts, effect: Effect, signal: AbortSignal): P
     case 'post_heartbeat':
     case 'post_enrol':
     case 'fetch_trust_bundle':
+    case 'post_challenge':
+    case 'post_certificate':
       return request(ports, effect, signal);
   }
 }

@@ -14,6 +14,7 @@ import { lockDirectory } from './adapters/directory-lock.ts';
 import { type DoctorOptions, observeAgent } from './adapters/doctor.ts';
 import { createHostListener } from './adapters/host-listener.ts';
 import { createHostSinks } from './adapters/host-sinks.ts';
+import { makeListenerRequest } from './adapters/listener-key.ts';
 import { createPinoLog, type LogLevel, type PinoLog } from './adapters/pino-log.ts';
 import { readInputFile } from './adapters/read-input-file.ts';
 import {
@@ -32,7 +33,7 @@ import type { AgentState } from './agent-state.ts';
 import { describeAgent } from './agent-status.ts';
 import { judgeAgent } from './doctor/judge-agent.ts';
 import { type ListenAddress, parseListenAddress } from './listener/listen-address.ts';
-import { runLoop } from './loop.ts';
+import { type LoopPorts, runLoop } from './loop.ts';
 import { type AgentFlags, type ReadGiven, readGiven } from './read-given.ts';
 import { createReload, type LiveOptions, type Reload } from './reload.ts';
 import { type ResetWrapKey, resetWrapKey as resetWrapKeyIn } from './reset-wrap-key.ts';
@@ -72,7 +73,8 @@ export async function runAgent(options: AgentOptions, control: { readonly signal
       log.warn('a slot of the state is damaged; the other one is used', { file: loaded.damaged });
     }
     tolerateAbsent(read, loaded?.state.assignments.has('master') ?? false, log);
-    const initial = decideStart(loaded?.state, read.given, systemRandom);
+    const listening = listen === undefined ? {} : { makeListenerRequest };
+    const initial = decideStart(loaded?.state, { ...read.given, ...listening }, systemRandom);
     for (const code of initial.warnings) log.warn(errorTable[code].text, { code, hint: errorTable[code].hint });
     const persist = createPersist(systemFiles, directory, loaded?.inForce);
     const at = { clock: createSystemClock(), log, directory };
@@ -86,6 +88,7 @@ export async function runAgent(options: AgentOptions, control: { readonly signal
       sinks,
       reload,
       ...(listen === undefined ? {} : { listen }),
+      listening,
       listensToHangup: options.reload !== undefined,
       ...control,
     });
@@ -159,6 +162,7 @@ async function serve(at: {
   readonly sinks: Sinks;
   readonly reload: Reload;
   readonly listen?: ListenAddress;
+  readonly listening: Pick<LoopPorts, 'makeListenerRequest'>;
   readonly listensToHangup: boolean;
   readonly signal?: AbortSignal;
 }): Promise<void> {
@@ -189,7 +193,16 @@ async function serve(at: {
     const socket = await serveStatusIfPossible(directory, { describe, reload, handle, probe }, log);
     log.info('agent started', { host: state.durable.host, startup: state.startup, directory });
     try {
-      const ports = { clock, random: systemRandom, transport, log, persist, reports, sinks: sinks.facts };
+      const ports = {
+        clock,
+        random: systemRandom,
+        transport,
+        log,
+        persist,
+        reports,
+        sinks: sinks.facts,
+        ...at.listening,
+      };
       await runLoop(ports, initial, {
         signal: stop.signal,
         onState: (next) => {

@@ -6,7 +6,10 @@ import type { AgentRoute, AgentState, Doing, LogAction, Moment, Ticked } from '.
 import { freshBearerMemory, noteAccepted, noteRefused } from './bearer.ts';
 import { failureOf, waitMs } from './failures.ts';
 import { parseEnrolAnswer, parseHeartbeatAnswer, parseTrustBundle } from './hub-answers.ts';
-import type { DurableState } from './state/durable-state.ts';
+import { isCertificateRoute, takeCertificate } from './listener-certificate.ts';
+import { onCertificate, onCertificateFailure, onChallenge } from './on-certificate.ts';
+import type { DurableState, PendingEnrolment } from './state/durable-state.ts';
+import type { ListenerKeys } from './state/listener-keys.ts';
 import { assertDoing, nothingDelivered, wait, write } from './step.ts';
 import { takeDeliveries } from './take-deliveries.ts';
 import { takeStatements } from './take-statements.ts';
@@ -46,6 +49,7 @@ export function onFailure(
   logs: readonly LogAction[] = [],
 ): Ticked {
   const { route, bearerVersion } = assertDoing(before, 'asking');
+  if (isCertificateRoute(route)) return onCertificateFailure(before, now, { code, cause, hasAnswered });
   const failures = before.failures + 1;
   const delayMs = waitMs(failures, answer, now);
   const master = before.durable.assignments.get('master');
@@ -71,7 +75,13 @@ export function onFailure(
 type Asking = Extract<Doing, { kind: 'asking' }>;
 type Handler = (before: AgentState, now: Moment, body: Uint8Array, asking: Asking) => Ticked;
 
-const handlers: Readonly<Record<AgentRoute, Handler>> = { heartbeat, enrol, trustBundle };
+const handlers: Readonly<Record<AgentRoute, Handler>> = {
+  heartbeat,
+  enrol,
+  trustBundle,
+  challenge: onChallenge,
+  certificate: onCertificate,
+};
 
 function heartbeat(before: AgentState, now: Moment, body: Uint8Array, asking: Asking): Ticked {
   const told = parseHeartbeatAnswer(body);
@@ -115,8 +125,10 @@ function enrol(before: AgentState, now: Moment, body: Uint8Array): Ticked {
     return onFailure({ ...before, refused }, now, { code: refusal.reason, cause: 'delivery', hasAnswered: true }, logs);
   }
   if (!taken.assignments.has('master')) return unusable(before, now, 'deliveries');
+  const listener = listenerAfter({ ...taken, roots: told.roots }, enrolment, told.certificate, now);
   const next: DurableState = {
     ...taken,
+    ...(listener.keys === undefined ? {} : { listener: listener.keys }),
     roots: told.roots,
     knownSpki: enrolment.spki,
     hubs: enrolment.hubs,
@@ -131,7 +143,30 @@ function enrol(before: AgentState, now: Moment, body: Uint8Array): Ticked {
     thenAtOnce: true,
     wakeAtMs: now.monotonicMs + waitMs(before.failures + 1, undefined, now),
   };
-  return write(state, writing, [...recoveryLine(before), ...logs]);
+  return write(state, writing, [...recoveryLine(before), ...logs, ...listener.logs]);
+}
+
+/**
+ * A certificate of the life before is refused by the hub from now on. Where the answer brings none, or one that is wrong, one is
+ * asked for with the key that is there: an enrolment does not fail for it.
+ */
+function listenerAfter(
+  durable: DurableState,
+  { csr }: PendingEnrolment,
+  chain: readonly Uint8Array[] | undefined,
+  now: Moment,
+): { readonly keys: ListenerKeys | undefined; readonly logs: readonly LogAction[] } {
+  const asked = durable.listener?.asked;
+  const kept = durable.listener === undefined ? undefined : asked === undefined ? {} : { asked };
+  if (chain === undefined || asked === undefined || csr === undefined) return { keys: kept, logs: [] };
+  try {
+    return { keys: takeCertificate(durable, asked.privateKey, { chain, nowMs: now.wallMs }), logs: [] };
+  } catch (error) {
+    if (!isRollcallError(error)) throw error;
+    const fields = { code: error.code, cause: String(error.details['reason'] ?? '') };
+    const message = 'the certificate that came with the enrolment was refused';
+    return { keys: kept, logs: [{ type: 'log', level: 'error', message, fields }] };
+  }
 }
 
 function trustBundle(before: AgentState, now: Moment, body: Uint8Array): Ticked {

@@ -3,6 +3,7 @@ import { limits } from '@rollcall/core/limits';
 import type { AgentEvent, AgentState, LogAction, Moment, Ticked, Write } from './agent-state.ts';
 import { freshBearerMemory } from './bearer.ts';
 import { ask, goOn, presentedBearer } from './go-on.ts';
+import { rememberWrite } from './listener-certificate.ts';
 import { assertDoing, wait } from './step.ts';
 import { refuseUnwritten } from './take-deliveries.ts';
 
@@ -15,6 +16,7 @@ export function onPersisted(before: AgentState, now: Moment): Ticked {
     durable: writing.next,
     onDisk: true,
     ...(isBegun ? {} : { toRedeem }),
+    certificate: rememberWrite(before, writing.next, now),
     bearer: writing.secrets.includes('master') ? freshBearerMemory : before.bearer,
   };
   const logs = [...diskRecoveryLine(diskProblem), ...enrolledLine(before, writing), ...appliedLines(writing)];

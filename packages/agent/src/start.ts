@@ -15,8 +15,9 @@ import {
 } from '@rollcall/core/keys';
 import type { Random } from '@rollcall/core/ports';
 import { generateWrapKey, type WrapKeyPair } from '@rollcall/core/seal';
-import type { AgentState, FleetBearer } from './agent-state.ts';
+import type { AgentState, FleetBearer, MakeListenerRequest } from './agent-state.ts';
 import { freshBearerMemory } from './bearer.ts';
+import { freshCertificateMemory } from './listener-certificate.ts';
 import type { DurableState, PendingEnrolment } from './state/durable-state.ts';
 
 /** What an operator handed over, read and parsed. */
@@ -30,6 +31,8 @@ export interface Given {
   readonly master?: SecretBytes<'master'>;
   /** 1 when it is not given (design 11). */
   readonly life?: number;
+  /** Where this agent is to have a listener: a host that enrols asks for its certificate in the same request. */
+  readonly makeListenerRequest?: MakeListenerRequest;
 }
 
 /** SHA-256 of the text of a token, in hex: what is kept of one that was redeemed. */
@@ -67,6 +70,7 @@ export function decideStart(loaded: DurableState | undefined, given: Given, rand
     failures: 0,
     hubIndex: 0,
     bearer: freshBearerMemory,
+    certificate: freshCertificateMemory,
     refused: new Map(),
     statements: durable.statements,
     hubReachable: false,
@@ -100,7 +104,9 @@ function firstState(given: Given, wrapKey: WrapKeyPair, instance: Uint8Array): D
   };
   if (enrolment === undefined) return { ...first, life: given.life ?? FIRST_LIFE };
   assertSameIdentity(first, given);
-  return { ...first, enrolment: pendingEnrolment(first, enrolment, instance) };
+  const asked = given.makeListenerRequest?.(host);
+  const keyed: DurableState = asked === undefined ? first : { ...first, listener: { asked } };
+  return { ...keyed, enrolment: pendingEnrolment(keyed, enrolment, instance) };
 }
 
 const FIRST_LIFE = 1;
@@ -135,15 +141,23 @@ function newEnrolment(state: DurableState, { enrolment }: Given, instance: Uint8
   return isNew ? pendingEnrolment(state, enrolment, instance) : undefined;
 }
 
+/** Binds the request for a certificate that is in the state already: what is asked for is durable first (I11). */
 function pendingEnrolment(
-  { host, wrapKeys }: DurableState,
+  { host, wrapKeys, listener }: DurableState,
   { token, digest }: NonNullable<Given['enrolment']>,
   instance: Uint8Array,
 ): PendingEnrolment {
   const [wrapKey] = wrapKeys;
   if (wrapKey === undefined) throw new TypeError('a state without a wrap key');
-  const proof = enrolmentProof(enrolmentKey(token.secret), { host, wrapPublic: wrapKey.public.bytes, instance });
-  return { token: digest, hubs: token.hubs, spki: token.spki, instance, proof };
+  const csr = listener?.asked?.csr;
+  const proof = enrolmentProof(enrolmentKey(token.secret), {
+    host,
+    wrapPublic: wrapKey.public.bytes,
+    instance,
+    ...(csr === undefined ? {} : { csr, csrUse: 'listener' }),
+  });
+  const { hubs, spki } = token;
+  return { token: digest, hubs, spki, instance, proof, ...(csr === undefined ? {} : { csr }) };
 }
 
 /** Of no use once there is an assignment, which then says what to present. */

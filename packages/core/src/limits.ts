@@ -68,6 +68,8 @@ export const limits = {
   ssoKeysPerMaster: 4,
   statementMaxBytes: 16_384, // 16 KiB
   challengeIdMaxBytes: 1_024,
+  /** How long a challenge may be answered. */
+  challengeMs: 60_000,
   resealMs: 60_000,
 
   // Pins (design 3)
@@ -147,6 +149,10 @@ export const limits = {
   /** The time of a statement that says nothing new is written down this often. */
   statementTimeKeptMs: 3_600_000, // 1 h
 
+  // The hub as the client of a host (design 6)
+  hostAnswerTimeoutMs: 10_000,
+  hostAnswerMaxBytes: 65_536, // 64 KiB
+
   // HTTP (design 8)
   headerBytes: 16_384, // 16 KiB
   heartbeatBodyBytes: 32_768, // 32 KiB
@@ -195,6 +201,13 @@ export const limits = {
   /** Of what would live shorter than this none is issued: it would be due again before it is in use. */
   hostCertificateMinLifeMs: 3_600_000, // 1 h
   certificateRequestMaxBytes: 4_096,
+  /** How long the hub remembers a certificate that has ended. */
+  endedCertificatesKeptMs: 604_800_000, // 7 d
+  /** After a proof: a host renews twice a day. */
+  certificateEveryMs: 60_000,
+  certificatesBurst: 10,
+  /** How long an agent that was refused a certificate waits at most before it asks again. */
+  certificateRetryMaxMs: 600_000, // 10 min
   certificateMaxBytes: 16_384, // 16 KiB
   certificateChain: 5,
   trustBundleRoots: 32,

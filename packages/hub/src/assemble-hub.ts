@@ -7,6 +7,7 @@ import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Clock, Log, Random } from '@rollcall/core/ports';
 import { hubId, issueCertificate, restoreAuthority } from '@rollcall/x509';
+import { createChallenges } from './challenges.ts';
 import { createCounts } from './counts.ts';
 import type { Hub } from './hub.ts';
 import { createHubClock } from './hub-clock.ts';
@@ -93,6 +94,8 @@ export async function assembleHub(
     roll: await createRoll({ db, vault, clock }),
     generations,
     hubKey,
+    authority,
+    challenges: createChallenges({ vault, random }),
     statements: createStatements({ clock, hubKey, epoch, spki, generations, settings }),
     counts: createCounts(),
     oldHits: createOldHits(limits.oldHitSources),

@@ -8,9 +8,12 @@ import { SecretBytes } from '@rollcall/core/keys';
 import type { Log, LogFields, Random } from '@rollcall/core/ports';
 import { createHubKey, createHubRoot } from '@rollcall/core/seal';
 import { FakeClock, seededRandom } from '@rollcall/core/testing';
+import { type Authority, createAuthority } from '@rollcall/x509';
 import SqliteDatabase from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
+import { generateP256KeyPair } from './adapters/random.ts';
 import { openSqlite } from './adapters/sqlite.ts';
+import { createChallenges } from './challenges.ts';
 import { createCounts } from './counts.ts';
 import type { Hub, Settings } from './hub.ts';
 import { createHubClock, encodeHubTime, NO_FLOOR } from './hub-clock.ts';
@@ -48,6 +51,8 @@ export interface TestHub extends Hub {
 
 export interface TestHubOptions {
   readonly settings?: Partial<Settings>;
+  /** How long the authority of its fleet lives. */
+  readonly authorityLifeMs?: number;
   /** `false`: no master yet. */
   readonly master?: boolean;
   /** What verifiers of shared tokens answer; without it none can be reached. */
@@ -74,7 +79,12 @@ export async function createTestDatabase(): Promise<{ db: Db; file: string; clos
   return { db, file, close: closeOnce };
 }
 
-export async function createTestHub({ settings = {}, master = true, ask }: TestHubOptions = {}): Promise<TestHub> {
+export async function createTestHub({
+  settings = {},
+  master = true,
+  authorityLifeMs = 3_650 * DAY_MS,
+  ask,
+}: TestHubOptions = {}): Promise<TestHub> {
   const { db, file, close } = await createTestDatabase();
   const vault = createTestVault('kek');
   const root = createHubRoot(random);
@@ -83,7 +93,17 @@ export async function createTestHub({ settings = {}, master = true, ask }: TestH
     await writeMeta(tx, vault, 'hub_root', encodeBase64url(root.public));
     await writeMeta(tx, vault, 'clock', encodeHubTime(NO_FLOOR));
   });
+  const authority = createAuthority({
+    trustDomain: 'fleet.example',
+    commonName: 'fleet.example fleet authority',
+    generateKeyPair: generateP256KeyPair,
+    random,
+    // Older than the hub, so that a certificate can be valid early.
+    nowMs: START_MS - DAY_MS,
+    lifeMs: DAY_MS + authorityLifeMs,
+  });
   const hub = await assemble({
+    authority,
     db,
     file,
     close,
@@ -106,10 +126,11 @@ interface Parts {
   readonly settings: Partial<Settings>;
   readonly root: Uint8Array;
   readonly ask?: AskVerifier | undefined;
+  readonly authority: Authority;
 }
 
 async function assemble(parts: Parts): Promise<TestHub> {
-  const { db, file, close, vault, wall, settings, root } = parts;
+  const { db, file, close, vault, wall, settings, root, authority } = parts;
   const clock = await createHubClock(db, vault, wall);
   const hubKey = await readHubKey(db, vault);
   const generations = createLiveGenerations({ db, vault, clock });
@@ -132,6 +153,8 @@ async function assemble(parts: Parts): Promise<TestHub> {
     roll: await createRoll({ db, vault, clock }),
     generations,
     hubKey,
+    authority,
+    challenges: createChallenges({ vault, random }),
     statements: createStatements({ clock, hubKey, epoch: 1, spki, generations, settings: allSettings }),
     counts: createCounts(),
     oldHits: createOldHits(8),

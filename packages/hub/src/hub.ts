@@ -4,6 +4,8 @@ import type { HubRootFile } from '@rollcall/core/keys';
 import type { Log, Random } from '@rollcall/core/ports';
 import type { HubKey } from '@rollcall/core/seal';
 import type { TrustBundle } from '@rollcall/wire';
+import type { Authority } from '@rollcall/x509';
+import type { Challenges } from './challenges.ts';
 import type { Counts } from './counts.ts';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
@@ -38,6 +40,9 @@ export interface Hub {
   readonly roll: Roll;
   readonly generations: LiveGenerations;
   readonly hubKey: HubKey;
+  /** Signs the certificates of the fleet. */
+  readonly authority: Authority;
+  readonly challenges: Challenges;
   readonly statements: Statements;
   readonly counts: Counts;
   readonly oldHits: OldHits;

@@ -1,5 +1,6 @@
 /** `POST /v1/enrol` and `GET /v1/trust-bundle` (design 3, 6, 11). */
 import { type Static, Type } from 'typebox';
+import { certificateChain } from './certificates.ts';
 import { count, envelope } from './heartbeat.ts';
 import { certificate, hostId, instance, networkAddress, proof, publicKey, word } from './text-kinds.ts';
 
@@ -36,5 +37,7 @@ export const enrolAnswer = Type.Object({
   trustDomain: networkAddress(),
   bundle: trustBundle,
   deliveries: Type.Array(envelope),
+  /** Where one was asked for, and could be issued. */
+  certificate: Type.Optional(certificateChain),
 });
 export type EnrolAnswer = Static<typeof enrolAnswer>;

@@ -2,6 +2,7 @@
 export * from './agent-listener.ts';
 export * from './agent-status.ts';
 export * from './audit.ts';
+export * from './certificates.ts';
 export * from './config/agent-config.ts';
 export * from './config/compare-config.ts';
 export * from './config/config-example.ts';

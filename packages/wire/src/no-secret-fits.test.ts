@@ -74,12 +74,12 @@ describe('every request', () => {
     expect(nameless).toEqual([]);
   });
 
-  it('brings a proof to enrol alone, and a secret over the operators’ listener alone', () => {
+  it('brings a proof to the routes alone that take nothing else, and a secret over the operators’ listener alone', () => {
     const of = (wanted: string) =>
       fieldsOf(requests)
         .filter(({ kind }) => kind === wanted)
         .map(({ at }) => at);
-    expect(of('proof')).toEqual(['enrol.proof']);
+    expect(of('proof')).toEqual(['enrol.proof', 'issueCertificate.answer']);
     const bringing = table.filter(([, { body }]) => textFields(body).some(({ kind }) => kind === 'secret-in'));
     expect(bringing.map(([name, { listener }]) => [name, listener])).toEqual([['createSecret', 'operator']]);
     expect(fieldsOf([['heartbeat', heartbeatBody]]).map(({ kind }) => kind)).not.toContain('secret-in');

@@ -5,6 +5,7 @@
 import { Type } from 'typebox';
 import { agentReloadAnswer, agentStatusAnswer } from './agent-status.ts';
 import { acceptTimeAnswer, auditQuery, hubStatusAnswer, listAuditAnswer } from './audit.ts';
+import { certificateAnswer, certificateBody, challengeAnswer, challengeBody } from './certificates.ts';
 import { enrolAnswer, enrolBody, trustBundle } from './enrol.ts';
 import { heartbeatAnswer, heartbeatBody } from './heartbeat.ts';
 import {
@@ -67,6 +68,22 @@ export const routes = {
     'A host is alive, and asks what to do',
     heartbeatBody,
     heartbeatAnswer,
+  ),
+  challenge: post(
+    'fleet',
+    '/v1/challenge',
+    'self-proving',
+    'A challenge that only the pinned key opens',
+    challengeBody,
+    challengeAnswer,
+  ),
+  issueCertificate: post(
+    'fleet',
+    '/v1/certificates',
+    'self-proving',
+    'A certificate, by proof of the pinned key',
+    certificateBody,
+    certificateAnswer,
   ),
   whoAmI: get('fleet', '/v1/whoami', 'host', 'Whom the credentials of a request prove', whoAmIAnswer),
   trustBundle: get('fleet', '/v1/trust-bundle', 'public', 'The fleet’s certificate authorities', trustBundle),

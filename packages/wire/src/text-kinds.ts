@@ -45,6 +45,9 @@ export const time = (): TString => text('time', { maxLength: 40, pattern: '^\\d{
 export const fingerprint = (): TString => text('fingerprint', { maxLength: 64, pattern: '^[0-9a-f]{64}$' });
 /** 32 bytes, base64url. */
 export const publicKey = (): TString => text('public-key', { maxLength: 64, pattern: BASE64URL });
+/** The hub’s own encrypted record of a challenge, base64url. */
+export const challengeId = (): TString =>
+  text('ciphertext', { maxLength: Math.ceil((limits.challengeIdMaxBytes * 4) / 3), pattern: BASE64URL });
 export const ciphertext = (): TString => text('ciphertext', { maxLength: limits.envelopeMaxBytes, pattern: BASE64URL });
 export const signature = (): TString => text('signature', { maxLength: 128, pattern: BASE64URL });
 /** SHA-256, base64url. */

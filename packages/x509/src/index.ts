@@ -7,4 +7,5 @@ export { type HubUntrustedReason, type JudgedHub, judgeHubCertificate, judgeHubS
 export { type JudgedListener, judgeListenerCertificate, type ListenerUntrustedReason } from './judge-listener.ts';
 export { type ParsedCertificate, parseCertificate, spkiSha256 } from './parse-certificate.ts';
 export { encodeCertificatePem } from './pem.ts';
+export { presentedChain } from './presented-chain.ts';
 export { hubId, listenerId, parseSpiffeId, type SpiffeId, trustDomainId } from './spiffe-id.ts';

@@ -13,7 +13,7 @@ import { concatBytes } from '@rollcall/core/bytes';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Clock, Log, PeerTrust, Transport, TransportAnswer, TransportRequest } from '@rollcall/core/ports';
-import { judgeHubCertificate, judgeHubSpki } from '@rollcall/x509';
+import { judgeHubCertificate, judgeHubSpki, presentedChain } from '@rollcall/x509';
 
 export interface TlsTransport extends Transport {
   /** Ends all kept connections. */
@@ -179,20 +179,6 @@ function judgePeer(socket: TLSSocket, judge: PeerTrust, clock: Clock, log: Log):
       code: 'hub_certificate_dates',
     });
   }
-}
-
-/** DER as the peer sent it, leaf first. */
-function presentedChain(socket: TLSSocket): readonly Uint8Array[] {
-  const chain: Uint8Array[] = [];
-  const seen = new Set<unknown>();
-  let certificate = socket.getPeerCertificate(true);
-  // A root names itself as its issuer; no certificate at all is an empty object.
-  while (certificate?.raw !== undefined && !seen.has(certificate)) {
-    seen.add(certificate);
-    chain.push(Uint8Array.from(certificate.raw));
-    certificate = certificate.issuerCertificate;
-  }
-  return chain;
 }
 
 function trustKey(judge: PeerTrust): string {

@@ -85,6 +85,7 @@ describe('a route without a credential', () => {
     const named = [
       'POST /v1/enrol',
       'POST /v1/challenge',
+      'POST /v1/certificates',
       'POST /v1/recovery',
       'POST /v1/time',
       'GET /v1/trust-bundle',

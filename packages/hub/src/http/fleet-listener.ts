@@ -5,14 +5,16 @@ import { limits } from '@rollcall/core/limits';
 import { type Route, routes } from '@rollcall/wire';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Hub } from '../hub.ts';
+import { certifyHost, challengeHost } from '../operations/certify-host.ts';
 import { enrolHost } from '../operations/enrol-host.ts';
 import { whoAmI } from '../operations/token/who-am-i.ts';
 import type { SelfChecks } from '../self-checks.ts';
 import { limitConnections } from './connection-limit.ts';
 import { type BodyCheck, createHeartbeatEndpoint, isHeartbeat } from './heartbeat-endpoint.ts';
+import { createRateLimit } from './rate-limit.ts';
 import { prepare, register } from './register.ts';
 import { ajvOptions, fastifyOptions, tlsOptions } from './server-options.ts';
-import { createStrangerLimit, enrolRates, publicRates } from './stranger-limit.ts';
+import { createStrangerLimit, enrolRates, publicRates, tooMany } from './stranger-limit.ts';
 
 export interface FleetTls {
   /** PEM, leaf first. */
@@ -48,6 +50,7 @@ export function createFleetListener(hub: Hub, tls: FleetTls, checks: SelfChecks,
     { bodyLimit: limits.enrolBodyBytes },
   );
   register(app, routes.whoAmI, ({ request }) => whoAmI(hub, request.raw));
+  registerCertificates(app, hub);
   const limitPublic = createStrangerLimit(publicRates);
   register(app, routes.trustBundle, ({ request }) => {
     limitPublic(request.ip, '', hub.clock.monotonic());
@@ -61,6 +64,38 @@ export function createFleetListener(hub: Hub, tls: FleetTls, checks: SelfChecks,
   });
   register(app, routes.version, () => ({ version }));
   return app;
+}
+
+/** Each with limits of its own: who floods one of them keeps nobody from the other. */
+function registerCertificates(app: FastifyInstance, hub: Hub): void {
+  const limitChallenges = createStrangerLimit(enrolRates);
+  register(
+    app,
+    routes.challenge,
+    ({ body, request }) => {
+      limitChallenges(request.ip, body.host, hub.clock.monotonic());
+      return challengeHost(hub, body);
+    },
+    { bodyLimit: limits.enrolBodyBytes },
+  );
+  const limitAnswers = createStrangerLimit(enrolRates);
+  const limitProven = createRateLimit(
+    { perSecond: 1_000 / limits.certificateEveryMs, burst: limits.certificatesBurst },
+    limits.rateLimitedKeys,
+  );
+  const takeTurn = (host: string) => {
+    const waitMs = limitProven.take(host, hub.clock.monotonic());
+    if (waitMs > 0) throw tooMany(waitMs);
+  };
+  register(
+    app,
+    routes.issueCertificate,
+    ({ body, request }) => {
+      limitAnswers(request.ip, body.host, hub.clock.monotonic());
+      return certifyHost(hub, { body, from: request.ip, takeTurn });
+    },
+    { bodyLimit: limits.enrolBodyBytes },
+  );
 }
 
 /** By the compiler that checks the bodies of all other routes. */

@@ -6,6 +6,7 @@ import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import { refresh } from '../refresh.ts';
 import { type Actor, type AuditEntry, appendAudit } from '../store/audit.ts';
+import { deleteCertificates } from '../store/certificates.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { listUndestroyed } from '../store/generations.ts';
 import { type HostRecord, updateHost } from '../store/hosts.ts';
@@ -62,6 +63,7 @@ async function end(
     await updateHost(tx, hub.vault, ended);
     await killEnrolmentTokens(tx, id);
     await deletePin(tx, id);
+    await deleteCertificates(tx, id);
     await deletePendings(tx, id);
     await deleteObserved(tx, id);
     const generations = await listUndestroyed(tx, hub.vault, MASTER);

@@ -219,8 +219,8 @@ it('a host that was removed and added again begins a new life: no trace of the o
   ]);
 });
 
-it('a certificate request is refused before the token is touched', async () => {
-  expect(await enrol(host, token, { csr: 'AAAA' })).toBe('certificates_not_offered');
+it('a certificate to call the hub with is not offered, and asking for it does not touch the token', async () => {
+  expect(await enrol(host, token, { csr: 'AAAA', use: 'client' })).toBe('certificates_not_offered');
   expect(await enrol(host, token)).toBe('done');
 });
 

@@ -1,12 +1,13 @@
 /** `POST /v1/enrol`: a host redeems its token (design 3, Enrolment). */
 import { createHash } from 'node:crypto';
-import { decodeBase64url, equalBytes } from '@rollcall/core/bytes';
+import { decodeBase64url, encodeBase64url, equalBytes } from '@rollcall/core/bytes';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { verifyEnrolmentProof } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { decidePublication, type PublicationDecision } from '@rollcall/core/pins';
 import { parseWrapPublicKey, type WrapPublicKey } from '@rollcall/core/seal';
 import type { EnrolAnswer, EnrolBody } from '@rollcall/wire';
+import { type VerifiedRequest, verifyCertificateRequest } from '@rollcall/x509';
 import type { Hub } from '../hub.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { type EnrolmentTokenRecord, spendEnrolmentToken } from '../store/enrolment-tokens.ts';
@@ -14,13 +15,14 @@ import type { HostRecord } from '../store/hosts.ts';
 import type { Tx } from '../store/schema.ts';
 import { dueDeliveries } from './due-deliveries.ts';
 import { readHeldPins } from './held-pins.ts';
+import { issueListenerCertificate } from './issue-listener-certificate.ts';
 import { readClaimed } from './read-claimed.ts';
 import { takePin } from './take-pin.ts';
 
 /** Answers for a host that holds its pin now; throws `unauthenticated` for everyone else, alike (I13). */
 export async function enrolHost(hub: Hub, body: EnrolBody, from: string): Promise<EnrolAnswer> {
-  if (body.csr !== undefined) throw new RollcallError('certificates_not_offered');
-  const outcome = await hub.db.transaction().execute((tx) => redeem(hub, tx, body, from));
+  if (body.use === 'client') throw new RollcallError('certificates_not_offered');
+  const { outcome, certificate } = await hub.db.transaction().execute((tx) => redeem(hub, tx, body, from));
   const entry = await hub.roll.reload(body.host);
   if (outcome === 'spent') {
     hub.log.warn('a spent enrolment token was presented with a valid proof', { host: body.host, from });
@@ -32,13 +34,20 @@ export async function enrolHost(hub: Hub, body: EnrolBody, from: string): Promis
     trustDomain: hub.identity.trustDomain,
     bundle: hub.identity.bundle,
     deliveries: [...dueDeliveries(hub, entry, undefined)],
+    ...(certificate === undefined ? {} : { certificate: [encodeBase64url(certificate)] }),
   };
 }
 
 /** `spent again`: as `spent`, which was alerted a short while ago. */
 type Outcome = 'enrolled' | 'repeated' | 'spent' | 'spent again';
 
-async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<Outcome> {
+interface Redeemed {
+  readonly outcome: Outcome;
+  /** DER, where one was asked for and could be issued. */
+  readonly certificate?: Uint8Array | undefined;
+}
+
+async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<Redeemed> {
   const now = hub.clock.now();
   const wrapPublic = decodeBase64url(body.wrapKey.public);
   const instance = decodeBase64url(body.instance);
@@ -46,13 +55,23 @@ async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<
   if (wrapPublic?.length !== 32 || instance === undefined || proof === undefined) {
     throw new RollcallError('malformed_request');
   }
+  const asked = readAsked(body);
   const { host, token } = await readClaimed(hub, tx, body.host).catch(withoutPlace);
   // Without a token there is a key that nobody knows, so that an unknown host costs what a known one costs.
-  verifyEnrolmentProof(token?.key ?? hub.random(32), { host: body.host, wrapPublic, instance }, proof);
+  verifyEnrolmentProof(token?.key ?? hub.random(32), { host: body.host, wrapPublic, instance, ...asked }, proof);
   if (host === undefined || token === undefined) throw new RollcallError('unauthenticated');
 
-  const usedBy = createHash('sha256').update(wrapPublic).digest();
-  if (token.state === 'used') return answerUsed(hub, tx, { token, host, usedBy, from, now });
+  const usedBy = createHash('sha256')
+    .update(wrapPublic)
+    .update(asked === undefined ? '' : createHash('sha256').update(asked.csr).digest())
+    .digest();
+  const request = asked === undefined ? undefined : verifyCertificateRequest(asked.csr);
+  if (token.state === 'used') {
+    const outcome = await answerUsed(hub, tx, { token, host, usedBy, from, now });
+    return outcome === 'repeated'
+      ? { outcome, certificate: await certify(hub, tx, { host, request, from }) }
+      : { outcome };
+  }
   if (token.expires_at <= now) throw new RollcallError('unauthenticated');
 
   const key = parseOrMalformed(body.wrapKey.suite, wrapPublic);
@@ -84,7 +103,35 @@ async function redeem(hub: Hub, tx: Tx, body: EnrolBody, from: string): Promise<
     },
   });
   if (taken.alert !== null) hub.log.warn('a pin was replaced by enrolment', { host: host.id, ...taken.alert });
-  return 'enrolled';
+  return { outcome: 'enrolled', certificate: await certify(hub, tx, { host: after, request, from }) };
+}
+
+/** A request for a certificate comes with its use (design 11). */
+function readAsked({
+  csr: text,
+  use,
+}: EnrolBody): { readonly csr: Uint8Array; readonly csrUse: 'listener' } | undefined {
+  if (text === undefined && use === undefined) return undefined;
+  const csr = decodeBase64url(text ?? '');
+  if (csr === undefined || csr.length === 0 || use !== 'listener') throw new RollcallError('malformed_request');
+  return { csr, csrUse: use };
+}
+
+/** An authority that cannot issue is no reason to leave a host out: it asks again by proof of the key that was pinned now. */
+async function certify(
+  hub: Hub,
+  tx: Tx,
+  asked: { readonly host: HostRecord; readonly request: VerifiedRequest | undefined; readonly from: string },
+): Promise<Uint8Array | undefined> {
+  const { host, request, from } = asked;
+  if (request === undefined) return undefined;
+  try {
+    return await issueListenerCertificate(hub, tx, { host, request, proof: 'enrolment', from });
+  } catch (error) {
+    if (!isRollcallError(error, 'unusable_authority') && !isRollcallError(error, 'hub_time_jumped')) throw error;
+    hub.log.warn('a host enrols without the certificate that it asked for', { host: host.id, code: error.code });
+    return undefined;
+  }
 }
 
 /** Before the proof is verified the caller is a stranger, who is not told which row of the store is damaged. */

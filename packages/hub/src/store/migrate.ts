@@ -5,6 +5,7 @@ import { up as firstFleet } from './migrations/001-first-fleet.ts';
 import { up as operators } from './migrations/002-operators.ts';
 import { up as trustChanges } from './migrations/003-trust-changes.ts';
 import { up as sharedTokens } from './migrations/004-shared-tokens.ts';
+import { up as certificates } from './migrations/005-certificates.ts';
 import type { Db } from './schema.ts';
 
 const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
@@ -12,6 +13,7 @@ const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
   operators,
   trustChanges,
   sharedTokens,
+  certificates,
 ];
 
 /** What this program writes. */

@@ -218,6 +218,31 @@ export interface AuthoritiesTable {
   mac: Uint8Array;
 }
 
+/** A certificate that a host was issued. */
+export interface CertificatesTable {
+  /** Lower-case hex. */
+  serial: string;
+  host: string;
+  /** Of the host at that moment: in another one it counts for nothing. */
+  life: number;
+  use: 'listener';
+  /** SHA-256 of the SubjectPublicKeyInfo, in hex. */
+  key_sha256: string;
+  proof: 'enrolment' | 'pinned-key';
+  /** SHA-256 of the SubjectPublicKeyInfo of what signed it, in hex. */
+  authority: string;
+  issued_at: number;
+  not_after: number;
+  certificate: Uint8Array;
+  mac: Uint8Array;
+}
+
+/** Who could write here could make a challenge of his own answered twice within its minute, and no more: so it carries no MAC. */
+export interface SpentChallengesTable {
+  id: string;
+  expires_at: number;
+}
+
 export interface OperatorsTable {
   name: string;
   role: OperatorRole;
@@ -256,6 +281,8 @@ export interface Schema {
   liveness: LivenessTable;
   hub_keys: HubKeysTable;
   authorities: AuthoritiesTable;
+  certificates: CertificatesTable;
+  spent_challenges: SpentChallengesTable;
   operators: OperatorsTable;
   trust_changes: TrustChangesTable;
   meta: MetaTable;
