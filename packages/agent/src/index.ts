@@ -1,6 +1,7 @@
 /** The daemon on every host, as a library for the command line, and its pure parts for a simulator. */
 export type { LogLevel } from './adapters/pino-log.ts';
 export { systemFiles } from './adapters/system-files.ts';
+export { type FileVerifier, openTokenFiles, type TokenFile, type TokenFiles } from './adapters/token-files.ts';
 export type { Actions, AgentEvent, AgentState, Effect, Moment, Ticked } from './agent-state.ts';
 export { describeAgent } from './agent-status.ts';
 export { type LoopPorts, runLoop } from './loop.ts';
