@@ -51,7 +51,7 @@ export interface AgentState {
   /** Why the last attempt failed; absent when it did not. */
   readonly problem?: ErrorCode;
   readonly hubReachable: boolean;
-  readonly lastAnswer?: { readonly wallMs: number; readonly pin: PinState };
+  readonly lastAnswer?: { readonly wallMs: number; readonly monotonicMs: number; readonly pin: PinState };
   /** Whether the last beat was sent at once, to prove what had been applied. */
   readonly hurried: boolean;
   /** Heartbeats of this start by what came back. */

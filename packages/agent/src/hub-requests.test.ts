@@ -1,6 +1,8 @@
 import { decodeUtf8 } from '@rollcall/core/bytes';
 import { SecretBytes } from '@rollcall/core/keys';
+import { limits } from '@rollcall/core/limits';
 import { expect, it } from 'vitest';
+import type { AgentState } from './agent-state.ts';
 import { durableState, heartbeatKey, random } from './fleet.fixture.ts';
 import { heartbeatRequest } from './hub-requests.ts';
 import { holding, tokenStep, tokenText } from './listener/listener.fixture.ts';
@@ -8,8 +10,12 @@ import { decideStart } from './start.ts';
 
 const key = new SecretBytes('host-key', heartbeatKey(1));
 const now = { wallMs: 0, monotonicMs: 0, random };
-const beat = (...tokens: Parameters<typeof holding>[0]) =>
-  heartbeatRequest(decideStart(durableState({ assignments: holding(tokens) }), {}, random), key, now);
+const answered = { wallMs: 0, monotonicMs: 0, pin: 'pinned' } as const;
+const beat = (...tokens: Parameters<typeof holding>[0]) => beatWith({ lastAnswer: answered }, ...tokens);
+function beatWith(changes: Partial<AgentState>, ...tokens: Parameters<typeof holding>[0]) {
+  const state = decideStart(durableState({ assignments: holding(tokens) }), {}, random);
+  return heartbeatRequest({ ...state, ...changes }, key, { ...now, monotonicMs: limits.tokensKnownForMs });
+}
 
 it('a beat presents beside the bearer the version of each shared token that the host is told to present', () => {
   expect(beat().tokens).toBeUndefined();
@@ -18,6 +24,16 @@ it('a beat presents beside the bearer the version of each shared token that the 
     tokenText(8, 'other'),
   ]);
   expect(decodeUtf8(beat(tokenStep(2, [1, 2], 1)).body as Uint8Array)).not.toContain(tokenText(1));
+});
+
+it.each([
+  ['the first of a start', {}],
+  ['one after a refusal', { lastAnswer: answered, failures: 1 }],
+  ['one after a long silence', { lastAnswer: { ...answered, monotonicMs: -1 } }],
+] as const)('a beat that may present what was dropped meanwhile presents none: %s', (_what, changes) => {
+  const tokens = [tokenStep(2, [1, 2], 1)];
+  expect(beatWith(changes, ...tokens).tokens).toBeUndefined();
+  expect(beatWith({ lastAnswer: answered }, ...tokens).tokens).toEqual([tokenText(1)]);
 });
 
 it('a beat says what the verifiers of the host have to report', () => {

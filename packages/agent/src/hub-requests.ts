@@ -18,8 +18,7 @@ import type { DurableState, PendingEnrolment } from './state/durable-state.ts';
 
 export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>, now: Moment): TransportRequest {
   const { durable } = state;
-  // Beside its own bearer, so that the hub knows who presents which version (design 5, Who presented it).
-  const tokens = [...durable.assignments.values()].map(presentedToken).filter((text) => text !== undefined);
+  const tokens = presentedTokens(state, now);
   const body: HeartbeatBody = {
     instance: encodeBase64url(state.instance),
     seq: state.seq,
@@ -43,6 +42,17 @@ export function heartbeatRequest(state: AgentState, key: SecretBytes<'host-key'>
     ...(tokens.length === 0 ? {} : { tokens }),
     judge: chainTrust(durable),
   };
+}
+
+/**
+ * Beside its own bearer, so that the hub knows who presents which version (design 5, Who presented it). Only where the last
+ * answer is fresh: of a token that was dropped while the host was away the hub would refuse the whole beat, and with it the
+ * delivery of the next one. A beat without them brings what is due; then the host knows what to present.
+ */
+function presentedTokens({ durable, lastAnswer, failures }: AgentState, now: Moment): readonly string[] {
+  const isUpToDate = lastAnswer !== undefined && now.monotonicMs - lastAnswer.monotonicMs <= limits.tokensKnownForMs;
+  if (!isUpToDate || failures > 0) return [];
+  return [...durable.assignments.values()].map(presentedToken).filter((text) => text !== undefined);
 }
 
 export function enrolRequest(state: AgentState, enrolment: PendingEnrolment): TransportRequest {

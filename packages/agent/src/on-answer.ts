@@ -100,7 +100,7 @@ function heartbeat(before: AgentState, now: Moment, body: Uint8Array, asking: As
     refused: deliveries.refused,
     statements: statements.seen,
     ...(inForce === undefined ? {} : { confirmation: { ...inForce, monotonicMs: now.monotonicMs } }),
-    lastAnswer: { wallMs: now.wallMs, pin: told.pin },
+    lastAnswer: { wallMs: now.wallMs, monotonicMs: now.monotonicMs, pin: told.pin },
     bearer: noteAccepted(master, before.bearer, asking.bearerVersion, now.monotonicMs),
     heartbeats: counted(before, 'ok'),
   };

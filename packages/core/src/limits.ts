@@ -19,6 +19,8 @@ export const limits = {
 
   // Shared tokens (design 5): what one host holds, and says of it in a beat
   namedSecrets: 16,
+  /** A host presents its tokens for so long after the hub's last answer: three of the longest intervals. */
+  tokensKnownForMs: 180_000,
   tokenBatch: 1,
   quietWindowMs: 86_400_000, // 1 d
   narrowByMaxMs: 7_776_000_000, // 90 d

@@ -113,7 +113,8 @@ export async function advanceToken(hub: Hub, id: string, expected: Phase | undef
 /** Callers first, then verifiers. */
 export async function rollBackToken(hub: Hub, id: string, reason: string, actor: Actor): Promise<void> {
   await act(hub, id, async (tx, view) => {
-    await enter(hub, tx, view, decideRollback(view.rotation, hub.clock.now()), actor, { because: reason });
+    const back = decideRollback(view.rotation, hub.clock.now());
+    await enter(hub, tx, view, back, actor, { because: reason }, 'rotation.rolled_back');
   });
 }
 
@@ -203,12 +204,13 @@ async function enter(
   after: Rotation,
   actor: Actor,
   details: Readonly<Record<string, string | readonly string[]>>,
+  action: string = 'rotation.advanced',
 ): Promise<void> {
   await storeRotation(hub, tx, after, rotation.phase);
   if (!isRunning(after)) await settle(hub, tx, after);
   await issueTokenSteps(hub, tx, after.secret, hostsOf(holders));
   await hub.clock.save(tx);
-  await recordRotation(hub, tx, after, actor, 'rotation.advanced', { out_of: rotation.phase, ...details });
+  await recordRotation(hub, tx, after, actor, action, { out_of: rotation.phase, ...details });
 }
 
 async function settle(hub: Hub, tx: Tx, { secret, phase, from, to }: Rotation): Promise<void> {
