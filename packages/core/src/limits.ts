@@ -198,6 +198,8 @@ export const limits = {
   // Certificates (design 6)
   authorityLifeMs: 315_360_000_000, // 10 y
   serverCertificateLifeMs: 31_536_000_000, // 1 y
+  /** Below `jobSilentMs`. */
+  certificateCheckMs: 30_000,
   /** Of a host (design 6): shorter where its issuer ends before. */
   hostCertificateLifeMs: 86_400_000, // 1 d
   /** Of what would live shorter than this none is issued: it would be due again before it is in use. */

@@ -1,12 +1,11 @@
 /** Puts a hub together from a store and its ports: the same parts, whether listeners are opened beside them or a simulator drives them. */
-import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { decodeBase64url } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Clock, Log, Random } from '@rollcall/core/ports';
-import { hubId, issueCertificate, restoreAuthority } from '@rollcall/x509';
+import { restoreAuthority } from '@rollcall/x509';
 import { createChallenges } from './challenges.ts';
 import { createCounts } from './counts.ts';
 import type { Hub } from './hub.ts';
@@ -17,6 +16,7 @@ import { createLiveGenerations } from './live-generations.ts';
 import { createOldHits } from './old-hits.ts';
 import { type LiveOptions, settingsOf } from './reload.ts';
 import { createRoll } from './roll.ts';
+import { createServerCertificate, type ServerCertificate } from './server-certificate.ts';
 import { hashSpki } from './server-key.ts';
 import { createStatements } from './statements.ts';
 import { readAuthority, readHubKey } from './store/hub-keys.ts';
@@ -43,38 +43,25 @@ export interface HubPorts {
   readonly ask: AskVerifier;
 }
 
-/** PEM. */
-export interface HubTls {
-  readonly certificate: string;
-  readonly key: string;
-  readonly endsAtMs: number;
-  readonly authorityEndsAtMs: number;
-}
-
 export async function assembleHub(
   db: Db,
   options: AssembleOptions,
   { vault, clock: machineClock, random, log, nudgeRotation, ask }: HubPorts,
-): Promise<{ hub: Hub; tls: HubTls }> {
+): Promise<{ hub: Hub; certificate: ServerCertificate }> {
   const clock = await createHubClock(db, vault, machineClock);
   const stored = await readAuthority(db, vault);
   const authority = restoreAuthority({ certificateDer: stored.certificate, privateKeyPkcs8: stored.key.reveal() });
-  const serverKey = createPrivateKey({ key: Buffer.from(stored.serverKey.reveal()), format: 'der', type: 'pkcs8' });
-  const serverPublic = createPublicKey(serverKey);
   const reachedAt = addressForHosts(options.listen, await readMeta(db, vault, 'listen'));
   const { trustDomain } = authority;
-  const certificate = issueCertificate({
+  const certificate = createServerCertificate({
     authority,
-    subjectPublicKey: serverPublic,
-    commonName: 'hub',
-    uri: hubId(trustDomain),
-    ...namesOf(reachedAt),
-    usage: 'serverAuth',
-    nowMs: clock.now(),
-    lifeMs: limits.serverCertificateLifeMs,
+    key: stored.serverKey,
+    names: namesOf(reachedAt),
+    clock,
     random,
+    log,
   });
-  const spki = hashSpki(serverPublic);
+  const spki = hashSpki(certificate.publicKey);
   const root = decodeBase64url(await readMeta(db, vault, 'hub_root'));
   if (root === undefined) throw new RollcallError('store_unreadable', { table: 'meta', row: 'hub_root' });
   const hubKey = await readHubKey(db, vault);
@@ -110,14 +97,7 @@ export async function assembleHub(
     },
     nudgeRotation,
   };
-  const key = serverKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  const tls = {
-    certificate: certificate.certificatePem,
-    key,
-    endsAtMs: certificate.notAfterMs,
-    authorityEndsAtMs: authority.certificate.notAfterMs,
-  };
-  return { hub, tls };
+  return { hub, certificate };
 }
 
 /** What tokens and the hub-root file name: where it listens, or, where that is every address, what `hub init` was told. */

@@ -11,11 +11,12 @@ import { exists, readKek, removeStaleSocket } from './adapters/files.ts';
 import { createLog, type LogLevel } from './adapters/log.ts';
 import { generateP256KeyPair, systemRandom } from './adapters/random.ts';
 import { openSqlite } from './adapters/sqlite.ts';
-import { assembleHub, type HubTls } from './assemble-hub.ts';
+import { assembleHub } from './assemble-hub.ts';
 import { judgeHub } from './doctor/judge-hub.ts';
 import { createFleetListener } from './http/fleet-listener.ts';
 import { createMetricsListener } from './http/metrics-listener.ts';
 import { createOperatorSocket, createOperatorTcp } from './http/operator-listener.ts';
+import { showCertificate } from './http/server-options.ts';
 import type { Hub } from './hub.ts';
 import { hubPaths } from './hub-paths.ts';
 import { createHubStatus, type HubFacts } from './hub-status.ts';
@@ -26,6 +27,7 @@ import { formatAddress, type ListenAddress, parseListenAddress } from './listen-
 import { createMetrics } from './metrics/create-metrics.ts';
 import { createReload } from './reload.ts';
 import { createSelfChecks } from './self-checks.ts';
+import type { ServerCertificate } from './server-certificate.ts';
 import { findKekFingerprint, readMeta } from './store/meta.ts';
 import { migrate } from './store/migrate.ts';
 import type { Db } from './store/schema.ts';
@@ -113,7 +115,7 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
   try {
     await assertKek(db, vault);
     await migrate(db);
-    const { hub, tls } = await assembleHub(db, options, {
+    const { hub, certificate } = await assembleHub(db, options, {
       vault,
       clock,
       random: systemRandom,
@@ -129,8 +131,8 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
         },
       },
     });
-    jobs = runJobs(hub, clock);
-    const listeners = await listen(hub, jobs, tls, { options, operatorSocket: paths.operatorSocket });
+    jobs = runJobs(hub, clock, certificate);
+    const listeners = await listen(hub, jobs, certificate, { options, operatorSocket: paths.operatorSocket });
     askIt = (token) => askReplica(hub, listeners.addresses.fleetAddress, token);
     log.info('the hub listens', { ...listeners.addresses });
     return {
@@ -155,22 +157,30 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
 async function listen(
   hub: Hub,
   jobs: Jobs,
-  tls: HubTls,
+  certificate: ServerCertificate,
   { options, operatorSocket }: { options: RunOptions; operatorSocket: string },
 ) {
-  const checks = createSelfChecks(hub, { areJobsAlive: jobs.areAlive, certificateEndsAtMs: tls.endsAtMs });
+  const checks = createSelfChecks(hub, { areJobsAlive: jobs.areAlive, certificate });
   const fleetAt = parseListenAddress(options.listen ?? (await readMeta(hub.db, hub.vault, 'listen')));
   const metricsAt = parseListenAddress(options.metrics ?? `127.0.0.1:${fleetAt.port === 0 ? 0 : fleetAt.port + 1}`);
+  const { tls } = certificate;
   const fleet = createFleetListener(hub, tls, checks, version);
   const certificates = [
-    { kind: 'hub', endsAtMs: tls.endsAtMs },
-    { kind: 'authority', endsAtMs: tls.authorityEndsAtMs },
-  ] as const;
+    {
+      kind: 'hub' as const,
+      // Read at each scrape, since it is renewed.
+      get endsAtMs() {
+        return certificate.endsAtMs;
+      },
+    },
+    { kind: 'authority' as const, endsAtMs: certificate.authorityEndsAtMs },
+  ];
   const metrics = createMetricsListener(hub.log, createMetrics(hub, { version, checks, jobs, certificates }));
   const facts: HubFacts = { version, fleetAddress: '', metricsAddress: '' };
   const status = createHubStatus(hub, checks, facts);
   const operator = createOperatorSocket(hub, checks, status);
   const remote = options.operators === undefined ? undefined : createOperatorTcp(hub, tls, checks, status);
+  for (const app of [fleet, remote]) if (app !== undefined) certificate.follow((next) => showCertificate(app, next));
   const close = async () => {
     for (const app of [fleet, metrics, operator, remote]) await app?.close();
   };

@@ -4,13 +4,17 @@ import { sql } from 'kysely';
 import type { Hub } from './hub.ts';
 import { listNames } from './list-names.ts';
 import type { RollEntry } from './roll.ts';
+import type { ServerCertificate } from './server-certificate.ts';
 
 export type SelfChecks = () => Promise<HubCheck[]>;
 
-/** `areJobsAlive`: whether the periodic jobs ran lately. `certificateEndsAtMs`: of the fleet listener. */
+/** `areJobsAlive`: whether the periodic jobs ran lately. */
 export function createSelfChecks(
   hub: Hub,
-  observed: { readonly areJobsAlive: () => boolean; readonly certificateEndsAtMs: number },
+  observed: {
+    readonly areJobsAlive: () => boolean;
+    readonly certificate: Pick<ServerCertificate, 'hasEnded' | 'isLate'>;
+  },
 ): SelfChecks {
   return async () => [
     {
@@ -36,8 +40,14 @@ export function createSelfChecks(
     },
     {
       code: 'certificate_life',
-      ok: hub.clock.now() < observed.certificateEndsAtMs,
+      ok: !observed.certificate.hasEnded,
       hint: 'The certificate of the fleet listener has ended: restart the hub, which makes a new one.',
+    },
+    {
+      code: 'certificate_renewal',
+      ok: !observed.certificate.isLate,
+      hint: 'The certificate of the fleet listener should have been renewed at half of its life: see the log of the hub, and the end of its authority.',
+      isWarning: true,
     },
   ];
 }

@@ -40,7 +40,17 @@ export const metricTable = {
   rollcall_check_ok: {
     type: 'gauge',
     help: '1 where the hub finds that itself is well, else 0: what /readyz looks at.',
-    labels: { check: ['database', 'generation_store', 'pin_store', 'jobs', 'hub_time', 'certificate_life'] },
+    labels: {
+      check: [
+        'database',
+        'generation_store',
+        'pin_store',
+        'jobs',
+        'hub_time',
+        'certificate_life',
+        'certificate_renewal',
+      ],
+    },
   },
   rollcall_heartbeats_total: {
     type: 'counter',
@@ -155,17 +165,17 @@ export const metricTable = {
   rollcall_job_failures_total: {
     type: 'counter',
     help: 'Rounds of what the hub does by itself that failed.',
-    labels: { job: ['liveness', 'generations', 'rotation'] },
+    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens'] },
   },
   rollcall_job_failures_in_a_row: {
     type: 'gauge',
     help: 'Rounds that failed since the last one that did not. 0: it works.',
-    labels: { job: ['liveness', 'generations', 'rotation'] },
+    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens'] },
   },
   rollcall_job_duration_seconds: {
     type: 'histogram',
     help: 'How long a round of what the hub does by itself took.',
-    labels: { job: ['liveness', 'generations', 'rotation'] },
+    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens'] },
   },
 } as const satisfies Readonly<Record<`rollcall_${string}`, MetricRow>>;
 

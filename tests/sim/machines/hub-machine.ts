@@ -87,12 +87,12 @@ export class HubMachine {
     const { scheduler, dice, vault, settings, log, clock, onStarted } = this.#parts;
     const ask = { replica: notAsked, host: notAsked };
     const ports = { vault, clock, random: dice.bytes, log, nudgeRotation: () => this.#jobs?.nudge(), ask };
-    const { hub } = await assembleHub(db, { ...settings, listen: '127.0.0.1:7443' }, ports);
+    const { hub, certificate } = await assembleHub(db, { ...settings, listen: '127.0.0.1:7443' }, ports);
     this.#endpoint = createHeartbeatEndpoint(hub, () => () => true);
     this.hub = hub;
     onStarted(hub);
     scheduler.spawn(this.#process, 'jobs', () => {
-      this.#jobs = runJobs(hub, clock);
+      this.#jobs = runJobs(hub, clock, certificate);
       return new Promise(() => undefined);
     });
   }

@@ -8,6 +8,8 @@ export interface HubCheck {
   readonly code: string;
   readonly ok: boolean;
   readonly hint: string;
+  /** It will stop working, and works still: shown, and no reason to take the hub out of service. */
+  readonly isWarning?: boolean;
 }
 
 export interface ReadinessProblem {

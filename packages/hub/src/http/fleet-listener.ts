@@ -58,7 +58,7 @@ export function createFleetListener(hub: Hub, tls: FleetTls, checks: SelfChecks,
   });
   register(app, routes.health, () => ({ status: 'ok' }));
   register(app, routes.ready, async (_call, reply) => {
-    const isReady = (await checks()).every((check) => check.ok);
+    const isReady = (await checks()).every((check) => check.ok || check.isWarning === true);
     reply.code(isReady ? 200 : 503);
     return { status: isReady ? 'ready' : 'not_ready' };
   });

@@ -2,8 +2,10 @@
 import { constants } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Server as TlsServer } from 'node:tls';
 import { limits } from '@rollcall/core/limits';
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ServerTls } from '../server-certificate.ts';
 import { answerError } from './errors.ts';
 
 /** Node's 5 s keep-alive is shorter than a heartbeat: every beat would be a handshake. And its check interval lets slow senders wait. */
@@ -23,6 +25,11 @@ export const tlsOptions = {
   // A resumed connection has no peer certificate to judge, and resuming saves almost nothing (design 2, traps).
   secureOptions: constants.SSL_OP_NO_TICKET,
 } as const;
+
+/** From the next connection on; nothing of those that are open changes. */
+export function showCertificate(app: FastifyInstance, { certificate, key }: ServerTls): void {
+  (app.server as unknown as TlsServer).setSecureContext({ ...tlsOptions, key, cert: certificate });
+}
 
 /** Of every Fastify instance: nobody sees an error in the framework's words, or in none. */
 export const fastifyOptions = {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 function start(): Jobs {
-  jobs = runJobs({ ...hub, nudgeRotation: () => jobs.nudge() }, hub.wall);
+  jobs = runJobs({ ...hub, nudgeRotation: () => jobs.nudge() }, hub.wall, { renewIfDue: () => undefined });
   onTestFinished(() => jobs.stop());
   return jobs;
 }

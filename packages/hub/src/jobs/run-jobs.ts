@@ -6,6 +6,7 @@ import { createHistogram, durationBounds, type Histogram } from '../histogram.ts
 import type { Hub } from '../hub.ts';
 import { stepRotation } from '../operations/rotation/step.ts';
 import { stepTokens } from '../operations/token/rotate-token.ts';
+import type { ServerCertificate } from '../server-certificate.ts';
 import { flushDirtyLiveness } from './flush-liveness.ts';
 
 export interface Jobs {
@@ -28,10 +29,10 @@ export interface JobState {
   readonly durations: Histogram;
 }
 
-export const jobNames = ['liveness', 'generations', 'roll', 'rotation', 'tokens'] as const;
+export const jobNames = ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens'] as const;
 export type JobName = (typeof jobNames)[number];
 
-export function runJobs(hub: Hub, clock: Clock): Jobs {
+export function runJobs(hub: Hub, clock: Clock, certificate: Pick<ServerCertificate, 'renewIfDue'>): Jobs {
   const liveness = loop(hub, clock, 'liveness', async () => {
     await flushDirtyLiveness(hub);
     return limits.livenessFlushMs;
@@ -44,6 +45,10 @@ export function runJobs(hub: Hub, clock: Clock): Jobs {
   const roll = loop(hub, clock, 'roll', async () => {
     await hub.roll.catchUp();
     return limits.storePollMs;
+  });
+  const renewal = loop(hub, clock, 'certificate', async () => {
+    certificate.renewIfDue();
+    return limits.certificateCheckMs;
   });
   const rotation = loop(hub, clock, 'rotation', async () => {
     const startedAt = clock.monotonic();
@@ -59,7 +64,7 @@ export function runJobs(hub: Hub, clock: Clock): Jobs {
     if (await stepTokens(hub)) return 0;
     return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
   });
-  const loops = [liveness, generations, roll, rotation, tokens];
+  const loops = [liveness, generations, roll, renewal, rotation, tokens];
   return {
     nudge: () => {
       rotation.wake();

@@ -142,7 +142,7 @@ describe('moves by the act that it is about:', () => {
   });
 
   it('those of jobs, by rounds that fail, and by those that work again', async () => {
-    const jobs = runJobs(hub, hub.wall);
+    const jobs = runJobs(hub, hub.wall, { renewIfDue: () => undefined });
     onTestFinished(() => jobs.stop());
     const pass = async (ms: number) => {
       for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
