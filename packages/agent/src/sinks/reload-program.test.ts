@@ -1,5 +1,15 @@
 /** Whom a sink signals and whom never, and what becomes of programs that fail or hang. */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { utf8 } from '@rollcall/core/bytes';
@@ -126,6 +136,54 @@ describe('processes of this machine', () => {
   it('are seen with their user while they live, and threads are none', async () => {
     expect(await systemProcesses.look(process.pid)).toEqual({ uid: me });
     expect(await systemProcesses.look(4_194_304)).toBeUndefined();
+  });
+});
+
+describe('a real process', () => {
+  const real = { files: systemSinkFiles, processes: systemProcesses };
+  const started: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of started.splice(0)) child.kill('SIGKILL');
+  });
+
+  /** It says by its exit code that it was signalled. */
+  async function program(uid?: number): Promise<ChildProcess> {
+    const script = "process.on('SIGHUP', () => process.exit(7)); setInterval(() => 0, 1000); console.log('up')";
+    const options = { cwd: '/', ...(uid === undefined ? {} : { uid }) };
+    const child = spawn(process.execPath, ['-e', script], { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+    started.push(child);
+    await new Promise((resolve) => child.stdout?.once('data', resolve));
+    return child;
+  }
+  const told = (text: string) => {
+    const reload: SinkReload = { by: 'signal', pidFile: pidFile(text), signal: 'HUP' };
+    const at = { ownerId: undefined, signal: new AbortController().signal };
+    return outcome(reloadProgram(real, { name: 'web', path: '/etc/web', reload }, at));
+  };
+
+  it('is signalled by its pid file, and once it has ended it is not', async () => {
+    const child = await program();
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    expect(await told(`${child.pid}\n`)).toBe('told');
+    expect(await ended).toBe(7);
+    expect(await told(`${child.pid}\n`)).toBe('sink_process_absent');
+    // The pid of whoever runs this test is the agent's own here.
+    expect(await told(`${process.pid}\n`)).toBe('sink_process_foreign');
+  });
+
+  // Skipped without root: nobody else can start a process of another user.
+  it.skipIf(me !== 0)('of another user than the owner of the pid file is left alone', async () => {
+    const child = await program(65_534);
+    expect(await told(`${child.pid}\n`)).toBe('sink_process_foreign');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(child.exitCode).toBeNull();
+    const path = pidFile(`${child.pid}\n`);
+    chownSync(path, 65_534, 65_534);
+    const reload: SinkReload = { by: 'signal', pidFile: path, signal: 'HUP' };
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    const at = { ownerId: undefined, signal: new AbortController().signal };
+    await reloadProgram(real, { name: 'web', path: '/etc/web', reload }, at);
+    expect(await ended).toBe(7);
   });
 });
 
