@@ -4,6 +4,7 @@ import { encodeBase64url, utf8 } from '../bytes.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from '../json.ts';
 import { ed25519PublicKey } from '../keys/ed25519.ts';
 import { SecretBytes } from '../keys/secret-bytes.ts';
+import { limits } from '../limits.ts';
 import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { type Assignment, encodeAssignment, parseAssignment } from './assignment.ts';
 
@@ -161,8 +162,10 @@ describe('refuses', () => {
 
   test('not what just fits', () => {
     const keys = Object.fromEntries(Array.from({ length: 32 }, (_, n) => [`p${n}`, encodeBase64url(sso)]));
-    const shortest = encodeBase64url(new Uint8Array(32));
-    expect(refusalOf(() => parseAssignment(only({ keys, master: shortest })))).toBe('accepted');
+    const masterOf = (length: number) => only({ keys, master: encodeBase64url(new Uint8Array(length)) });
+    expect(refusalOf(() => parseAssignment(masterOf(32)))).toBe('accepted');
+    expect(refusalOf(() => parseAssignment(masterOf(limits.masterMaxBytes)))).toBe('accepted');
+    expect(refusalOf(() => parseAssignment(masterOf(limits.masterMaxBytes + 1)))).toBe('malformed_json');
   });
 
   test('to issue or store what could not be read again', () => {
@@ -170,5 +173,7 @@ describe('refuses', () => {
     expect(refusalOf(() => encodeAssignment({ ...token, secret: 'master' }))).toBe('malformed_json');
     const binary = new SecretBytes('token', Uint8Array.of(0xff));
     expect(refusalOf(() => encodeAssignment({ ...token, accept: [{ version: 4, value: binary }] }))).toBe('TypeError');
+    const other = new SecretBytes('host-key', utf8('a text')) as SecretBytes as SecretBytes<'token'>;
+    expect(refusalOf(() => encodeAssignment({ ...token, accept: [{ version: 4, value: other }] }))).toBe('TypeError');
   });
 });

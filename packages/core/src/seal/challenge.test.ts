@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { encodeBase64url, encodeHex } from '../bytes.ts';
 import type { JsonValue } from '../json.ts';
+import { SecretBytes } from '../keys/secret-bytes.ts';
 import { limits } from '../limits.ts';
 import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { seededRandom } from '../testing/seeded-random.ts';
@@ -113,6 +114,18 @@ test('a decoy looks the same', () => {
       ([name, value]) => [name, JSON.stringify(value).length],
     );
   expect(shape(generateWrapKey(random))).toEqual(shape(pinned));
+});
+
+test('a key that cannot be used is no key that does not fit', () => {
+  const challenge = sealChallenge({ host, purpose: 'recovery', recipient: pinned.public, id, nonce, random });
+  const subject = { purpose: 'recovery', instance: new Uint8Array(16) } as const;
+  const answerBy = (secret: SecretBytes) => {
+    const broken = { public: pinned.public, private: secret as SecretBytes<'wrap-private'> };
+    return refusalOf(() => answerChallenge(challenge, { host, wrapKeys: [next, broken, pinned], subject }));
+  };
+  expect(answerBy(new SecretBytes('hub-key', pinned.private.reveal()))).toBe('TypeError');
+  expect(answerBy(new SecretBytes('wrap-private', random(31)))).toBe('malformed_key');
+  expect(answerBy(pinned.private)).toBe('accepted');
 });
 
 test('callers are stopped', () => {

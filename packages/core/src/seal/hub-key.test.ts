@@ -76,6 +76,7 @@ test('root and key are restored from their seeds', () => {
   expect(restoreHubRoot(root.private.reveal()).public).toEqual(root.public);
   expect(restoreHubRoot(root.private).public).toEqual(root.public);
   expect(restoreHubKey(hubKey.private.reveal(), hubKey.record).record).toEqual(hubKey.record);
+  expect(restoreHubKey(hubKey.private, hubKey.record).record).toEqual(hubKey.record);
   expect(refusalOf(() => restoreHubKey(random(32), hubKey.record))).toBe('malformed_key');
   expect(faultOf(() => restoreHubKey(random(32), hubKey.record))).toBe('public');
 });
