@@ -102,7 +102,7 @@ const rows = {
   malformed_hub_address: [400, 2, 'This is not the address of a hub.', 'Use https://NAME:PORT, without a path.'],
   enrolment_refused: [401, 1, 'The hub refused the enrolment token.', 'It is spent, expired or was replaced. Issue another: `rollcall host reenrol HOST` on the hub.'],
   enrolment_already_redeemed: [409, 1, 'This enrolment token was redeemed before; the identity it gave is used.', 'Remove the token from the configuration.'],
-  host_unreachable: [502, 1, 'The listener of the host cannot be reached.', 'Is its agent running, and is its address right? See `rollcall host show`.', 'retry'],
+  commands_refused: [502, 1, 'The listener of the host takes no command of this hub.', 'It may have applied no master yet, or lack the statement that confirms it: `rollcall agent status` there.', 'retry'],
   hub_timeout: [504, 1, 'The hub did not answer in time.', 'Check the network to the hub, and its load.', 'retry'],
   pin_missing: [409, 3, 'The hub has taken no key of this host, so nothing can be delivered to it.', 'On the hub: `rollcall host reenrol HOST`, or accept first use for it.'],
   pin_contested: [409, 3, 'The hub holds another key for this host than the one it publishes.', 'Compare `rollcall agent status` here with `rollcall pin show HOST` on the hub; approve there, or re-enrol.'],

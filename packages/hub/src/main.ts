@@ -4,10 +4,11 @@ import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import { type Examination, version } from '@rollcall/wire';
 import type { FastifyInstance } from 'fastify';
-import { askReplica } from './adapters/ask-replica.ts';
+import { createAskVerifier } from './adapters/ask-verifiers.ts';
 import { createSystemClock } from './adapters/clock.ts';
 import { observeHub } from './adapters/doctor.ts';
 import { exists, readKek, removeStaleSocket } from './adapters/files.ts';
+import { createHostClient } from './adapters/host-client.ts';
 import { createLog, type LogLevel } from './adapters/log.ts';
 import { generateP256KeyPair, systemRandom } from './adapters/random.ts';
 import { openSqlite } from './adapters/sqlite.ts';
@@ -31,6 +32,7 @@ import type { ServerCertificate } from './server-certificate.ts';
 import { findKekFingerprint, readMeta } from './store/meta.ts';
 import { migrate } from './store/migrate.ts';
 import type { Db } from './store/schema.ts';
+import type { AskVerifier } from './token-probes.ts';
 
 export interface RunOptions {
   readonly dir: string;
@@ -102,8 +104,8 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
   const vault = createVault(readKek(paths.kek), systemRandom);
   const { db, close } = await openSqlite(paths.database, { create: false });
   let jobs: Jobs | undefined;
-  // There once it listens; before that nobody can ask it.
-  let askIt: ((token: string) => Promise<'taken' | 'refused'>) | undefined;
+  // There once it listens; before that nobody can be asked.
+  let ask: AskVerifier | undefined;
   // A last flush that fails, on a full disk, lets go of the database all the same.
   const end = async () => {
     try {
@@ -122,18 +124,13 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
       log,
       nudgeRotation: () => jobs?.nudge(),
       ask: {
-        replica: async (token) => {
-          if (askIt === undefined) throw new RollcallError('hub_unreachable');
-          return askIt(token);
-        },
-        host: async () => {
-          throw new RollcallError('host_unreachable');
-        },
+        replica: async (token) => asked(ask).replica(token),
+        host: async (target, token) => asked(ask).host(target, token),
       },
     });
     jobs = runJobs(hub, clock, certificate);
     const listeners = await listen(hub, jobs, certificate, { options, operatorSocket: paths.operatorSocket });
-    askIt = (token) => askReplica(hub, listeners.addresses.fleetAddress, token);
+    ask = createAskVerifier(hub, createHostClient(hub, clock), listeners.addresses.fleetAddress);
     log.info('the hub listens', { ...listeners.addresses });
     return {
       ...listeners.addresses,
@@ -152,6 +149,11 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
     await end();
     throw asDatabaseError(error, paths.database);
   }
+}
+
+function asked(ask: AskVerifier | undefined): AskVerifier {
+  if (ask === undefined) throw new RollcallError('hub_unreachable');
+  return ask;
 }
 
 async function listen(

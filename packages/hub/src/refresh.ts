@@ -4,8 +4,8 @@
  */
 import type { Hub } from './hub.ts';
 
-export async function refresh(hub: Pick<Hub, 'roll' | 'generations' | 'log'>): Promise<void> {
-  const reads = await Promise.allSettled([hub.roll.catchUp(), hub.generations.catchUp()]);
+export async function refresh(hub: Pick<Hub, 'roll' | 'generations' | 'tokens' | 'log'>): Promise<void> {
+  const reads = await Promise.allSettled([hub.roll.catchUp(), hub.generations.catchUp(), hub.tokens.catchUp()]);
   for (const read of reads) {
     if (read.status === 'fulfilled') continue;
     const { code = 'internal' } = read.reason as { readonly code?: string };

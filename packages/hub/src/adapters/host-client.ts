@@ -21,7 +21,7 @@ export interface HostRequest {
   readonly host: string;
   /** `HOST:PORT`, as it is registered. */
   readonly address: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;

@@ -6,6 +6,7 @@ import { assertTimeTrusted, isRunning } from '@rollcall/core/rotation';
 import { createTokenVerifier } from '@rollcall/core/verify';
 import type { CreateSecretBody, HoldersBody, SecretRow } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
+import { refresh } from '../../refresh.ts';
 import { type Actor, appendAudit } from '../../store/audit.ts';
 import { findHost, listRoll } from '../../store/hosts.ts';
 import { findRotation } from '../../store/rotations.ts';
@@ -46,7 +47,8 @@ export async function createToken(hub: Hub, body: CreateSecretBody, actor: Actor
       details: { version: 1, holders: members, weak: isWeak },
     });
   });
-  await reload(hub);
+  await refresh(hub);
+  hub.nudgeRotation();
   return showToken(hub, hub.db, name);
 }
 
@@ -73,7 +75,8 @@ export async function changeHolders(hub: Hub, secret: string, body: HoldersBody,
       details: { added, removed },
     });
   });
-  await reload(hub);
+  await refresh(hub);
+  hub.nudgeRotation();
   return showToken(hub, hub.db, secret);
 }
 
@@ -155,10 +158,4 @@ async function addMembers(hub: Hub, tx: Tx, secret: string, names: readonly stri
 function toStored(text: string): string {
   const member = parseMember(text);
   return member === ALL_HOSTS ? EVERY_MEMBER : member;
-}
-
-async function reload(hub: Hub): Promise<void> {
-  await hub.tokens.reload();
-  await hub.roll.reloadAll();
-  hub.nudgeRotation();
 }

@@ -18,6 +18,7 @@ import {
   type RotationReason,
 } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
+import { refresh } from '../../refresh.ts';
 import { type Actor, hubActor } from '../../store/audit.ts';
 import { findRotation, findRunning, insertRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
@@ -67,7 +68,8 @@ export async function startToken(hub: Hub, input: StartTokenInput, actor: Actor)
     });
     return rotation;
   });
-  await reload(hub);
+  await refresh(hub);
+  hub.nudgeRotation();
   return started;
 }
 
@@ -101,7 +103,7 @@ async function stepToken(hub: Hub, secret: string): Promise<boolean> {
     await advance(hub, tx, view, rotation.phase, hubActor);
     return true;
   });
-  if (changed) await reload(hub);
+  if (changed) await refresh(hub);
   return changed;
 }
 
@@ -172,7 +174,8 @@ async function act(hub: Hub, id: string, decide: (tx: Tx, view: TokenView) => Pr
     if (!isRunning(rotation)) throw new RollcallError('rotation_moved_on', { phase: rotation.phase });
     await decide(tx, await viewToken(hub, tx, rotation));
   });
-  await reload(hub);
+  await refresh(hub);
+  hub.nudgeRotation();
 }
 
 async function takeWave(hub: Hub, tx: Tx, { rotation, holders }: TokenView): Promise<boolean> {
@@ -240,12 +243,6 @@ function hostsOf(
   holders: readonly { readonly id: string; readonly kind: string; readonly status: string }[],
 ): string[] {
   return holders.filter(({ kind, status }) => kind === 'host' && status !== 'evicted').map(({ id }) => id);
-}
-
-async function reload(hub: Hub): Promise<void> {
-  await hub.tokens.reload();
-  await hub.roll.reloadAll();
-  hub.nudgeRotation();
 }
 
 function toTimeOrNull(ms: number | null): string | null {
