@@ -58,3 +58,38 @@ it('ends every token that was given out, and names whose', async () => {
   expect((await acceptTime(hub, operator)).hosts).toEqual(['agent-8']);
   expect((await acceptTime(hub, operator)).hosts).toEqual([]);
 });
+
+it('opens no window that ends while it is being accepted', async () => {
+  await startRotation(hub, planned, operator);
+  const endsMs = START_MS + limits.verifyWindowMs;
+  hub.wall.setWall(endsMs - 1_000);
+  hub.clock.read();
+  hub.wall.setWall(START_MS + HOUR_MS);
+  const { save } = hub.clock;
+  Object.assign(hub.clock, {
+    save: async (...args: Parameters<typeof save>) => {
+      await hub.wall.advance(2_000);
+      return save(...args);
+    },
+  });
+  await acceptTime(hub, operator);
+  expect(hub.clock.now()).toBeLessThan(endsMs - DAY_MS);
+  expect([await verifies(1), await verifies(2)]).toEqual(['unauthenticated', 'done']);
+});
+
+it('lets memory open nothing that it has closed, whether or not the store can be read again', async () => {
+  await startRotation(hub, planned, operator);
+  hub.wall.setWall(START_MS + limits.verifyWindowMs + HOUR_MS);
+  hub.clock.read();
+  // As after a poll: nothing was verified since it read the store.
+  await hub.generations.reload();
+  hub.wall.setWall(START_MS + HOUR_MS);
+  const { catchUp } = hub.generations;
+  Object.assign(hub.generations, { catchUp: () => Promise.reject(new Error('gone')) });
+  await expect(acceptTime(hub, operator)).rejects.toThrow();
+  expect(await verifies(1)).toBe('unauthenticated');
+  Object.assign(hub.generations, { catchUp });
+  await acceptTime(hub, operator);
+  expect(hub.clock.now()).toBeLessThan(START_MS + DAY_MS);
+  expect([await verifies(1), await verifies(2)]).toEqual(['unauthenticated', 'done']);
+});

@@ -35,6 +35,10 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
     });
     return closed;
   });
+  // Memory closes what was closed before time goes back: else it would open it again until it has read that.
+  await hub.generations.catchUp();
+  // A window that has ended while this was written was not closed by it, and by the accepted time it would be open.
+  if (hasEndedSince(hub, beforeMs)) return acceptTime(hub, actor);
   hub.clock.accept(accepted);
   await refresh(hub);
   hub.nudgeRotation();
@@ -54,6 +58,11 @@ async function closeGeneration(
   if (stays) return null;
   await updateGeneration(tx, hub.vault, { ...previous, verifyUntilMs: null });
   return previous.version;
+}
+
+function hasEndedSince({ clock, generations }: Hub, beforeMs: number): boolean {
+  const endsMs = generations.previous?.verifyUntilMs ?? null;
+  return isWindowOpen(endsMs, beforeMs) && !isWindowOpen(endsMs, clock.now());
 }
 
 function startedBy(rotation: Rotation | undefined, previous: LiveRecord, nowMs: number): boolean {
