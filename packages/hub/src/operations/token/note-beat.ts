@@ -1,7 +1,9 @@
 /** What a beat says and proves of the shared tokens that its host holds (design 4, 5). */
 import { decodeHex } from '@rollcall/core/bytes';
 import { deriveHostKeys, sinkDigest } from '@rollcall/core/keys';
+import { limits } from '@rollcall/core/limits';
 import type { HubTime } from '@rollcall/core/rotation';
+import type { TokenReport } from '@rollcall/wire';
 import type { AuthenticatedHost } from '../../authenticate.ts';
 import type { Hub } from '../../hub.ts';
 import { toMasterGeneration } from '../../live-generations.ts';
@@ -9,7 +11,7 @@ import { ackStep } from '../../store/assignments.ts';
 import { appendAudit } from '../../store/audit.ts';
 import { readHost } from '../../store/hosts.ts';
 import type { TokenEntry } from '../../token-entries.ts';
-import type { SinkHolding } from '../../token-reports.ts';
+import type { HostReport, SinkHolding } from '../../token-reports.ts';
 import type { Beat } from '../receive-heartbeat.ts';
 
 /** An ack is a proof (I5): the host sent the version that it is to present beside its own bearer, and says it holds that step. */
@@ -47,9 +49,7 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
   hub.tokenReports.write(entry.id, {
     listens: listener !== undefined,
     atMs: nowMs,
-    sources: tokens.flatMap(({ secret, samples }) =>
-      samples.map(({ at, ...sample }) => ({ ...sample, secret, atMs: Date.parse(at) })),
-    ),
+    sources: keepSources(hub.tokenReports.of(entry.id).sources, tokens, nowMs),
     probes: new Map(
       probes.map(({ secret, step, takes, refuses, randomRefused }) => [
         secret,
@@ -64,6 +64,22 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
       holds: sink.state === 'reloaded' ? versionIn(hub, who, sink.secret, sink.digest) : null,
     })),
   });
+}
+
+/** An agent names each caller once. When that was is the hub's to say: a host's clock decides nothing (I7). */
+function keepSources(
+  before: HostReport['sources'],
+  tokens: readonly TokenReport[],
+  atMs: number,
+): HostReport['sources'] {
+  const named = tokens.flatMap(({ secret, samples }) =>
+    samples.map(({ at: _at, ...sample }) => ({ ...sample, secret, atMs })),
+  );
+  if (named.length === 0) return before;
+  const keyOf = ({ secret, version, address, userAgent, route }: HostReport['sources'][number]) =>
+    [secret, version, address, userAgent, route].join('\n');
+  const again = new Set(named.map(keyOf));
+  return [...named, ...before.filter((source) => !again.has(keyOf(source)))].slice(0, limits.oldHitSources);
 }
 
 const HEARTBEAT = '/v1/heartbeat';

@@ -132,6 +132,28 @@ describe('a shared token', () => {
     expect(await codeOf(advanceToken(hub, 'fleet', 'proving', operator))).toBe('done');
   });
 
+  it('keeps whom a listener named once, by the time of the hub', async () => {
+    await start({ auto: 'to_narrowing' });
+    for (let round = 0; round < 6; round += 1) await beatAll();
+    const sample = {
+      at: '2020-01-01T00:00:00.000Z',
+      address: '127.0.0.23',
+      userAgent: 'cron/1',
+      route: '/v1/echo',
+      host: null,
+      version: 1,
+    };
+    const hits = [{ version: 1, count: 1 }];
+    await fleet[0]?.beat(hub, { body: { tokens: [{ secret: 'fleet', counter: COUNTER, hits, samples: [sample] }] } });
+    for (let round = 0; round < 2; round += 1) {
+      const { retiringHits } = await showRotation(hub, 'fleet');
+      const at = new Date(hub.clock.now()).toISOString();
+      const named = retiringHits.sources.find(({ address }) => address === '127.0.0.23');
+      expect(named).toMatchObject({ verifier: 'a', userAgent: 'cron/1', at });
+      await fleet[0]?.beat(hub, { body: { tokens: [{ secret: 'fleet', counter: COUNTER, hits, samples: [] }] } });
+    }
+  });
+
   it('goes to its end by itself when it is told to, and not past a report', async () => {
     await start({ auto: 'all' });
     for (let round = 0; round < 5; round += 1) await beatAll();
