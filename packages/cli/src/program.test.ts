@@ -123,7 +123,6 @@ const noOther = {
   examineAgent: () => Promise.reject(new Error('not asked for')),
   reloadAgent: () => Promise.reject(new Error('not asked for')),
   probeAgent: () => Promise.reject(new Error('not asked for')),
-  probeAgent: () => Promise.reject(new Error('not asked for')),
   resetWrapKey: () => Promise.reject(new Error('not asked for')),
 };
 

@@ -15,6 +15,7 @@ interface StartOptions {
   readonly operators?: string;
   readonly beat?: string;
   readonly verifyWindow?: string;
+  readonly quietWindow?: string;
   readonly firstUseMinAge?: string;
   readonly logLevel?: LogLevel;
 }
@@ -38,6 +39,7 @@ export const start: Verb = defineVerb<StartOptions>({
     { flags: '--operators <host:port>', description: 'address for operators with tokens; none by default' },
     { flags: '--beat <duration>', description: 'how often hosts are to beat, for example 10s' },
     { flags: '--verify-window <duration>', description: 'how long an old master goes on verifying; 7d by default' },
+    { flags: '--quiet-window <duration>', description: 'nobody sent an old token for so long: it is dropped; 24h' },
     { flags: '--first-use-min-age <duration>', description: 'keys seen for less are exposed; 24h by default' },
     { flags: '--log-level <level>', description: 'what to log', choices: ['debug', 'info', 'warn', 'error', 'silent'] },
   ],
@@ -52,7 +54,7 @@ export const start: Verb = defineVerb<StartOptions>({
 
 /** Flags over environment over file; contradictions are looked for in what comes of it. */
 async function readOptions(context: Context, options: StartOptions): Promise<HubConfig & { readonly dir: string }> {
-  const { beat, verifyWindow, firstUseMinAge, config: file, ...same } = options;
+  const { beat, verifyWindow, quietWindow, firstUseMinAge, config: file, ...same } = options;
   const config: HubConfig = {
     ...readHubConfig(await readConfigSource(context, file), context.io.env),
     ...given({
@@ -64,6 +66,7 @@ async function readOptions(context: Context, options: StartOptions): Promise<Hub
       logLevel: same.logLevel,
       beatMs: optionalDuration('--beat', beat),
       verifyWindowMs: optionalDuration('--verify-window', verifyWindow),
+      quietWindowMs: optionalDuration('--quiet-window', quietWindow),
       firstUseMinAgeMs: optionalDuration('--first-use-min-age', firstUseMinAge),
     }),
   };
