@@ -5,6 +5,7 @@
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { encodeToken } from '@rollcall/core/keys';
+import { limits } from '@rollcall/core/limits';
 import { createTokenVerifier, type TokenVerifier } from '@rollcall/core/verify';
 import { atLeast, atMost, type BenchResult, figure } from './measure.ts';
 import { compare, means, type Samples, T_BOUND } from './timing/welch.ts';
@@ -13,72 +14,74 @@ const REPEATS = 3;
 /** Of the two kinds that are compared, together. */
 const SAMPLES_PER_PAIR = 300_000;
 const WARM_UP = 20_000;
-/** Copies of one text that take turns. */
-const COPIES = 64;
+/** Different texts of one kind that take turns. */
+const TEXTS = 64;
+
+/** After so many samples every kind gets a verifier of its own anew: where one happens to lie costs a few nanoseconds, and tells nobody anything. */
+const SAMPLES_PER_VERIFIER = 500;
 
 interface Kind {
   readonly name: string;
   readonly presented: readonly string[];
-  readonly verify: (presented: string) => unknown;
+  readonly prepare: () => (presented: string) => unknown;
   /** Whether it must differ from the first one, or must not. */
   readonly isControl?: true;
 }
 
 export async function benchTokenTiming(): Promise<BenchResult[]> {
   const [current, other] = [randomToken(), randomToken()];
-  const first = { version: 4, value: current };
-  const second = { version: 5, value: other };
-  const widened = createTokenVerifier({ current: first, next: second });
-  const narrowing = createTokenVerifier({ current: first, retiring: second });
   return [
     figure('token_timing.samples_per_pair', SAMPLES_PER_PAIR, `, ${REPEATS} times`),
-    ...(await benchKinds('refused', refusedKinds(widened))),
-    ...(await benchKinds('next', acceptedKinds(widened, current, other, 'next'))),
-    ...(await benchKinds('retiring', acceptedKinds(narrowing, current, other, 'retiring'))),
+    ...(await benchKinds('refused', refusedKinds())),
+    ...(await benchKinds('next', acceptedKinds(current, other, 'next'))),
+    ...(await benchKinds('retiring', acceptedKinds(current, other, 'retiring'))),
     ...(await benchKinds('control', hastyKinds(current, other))),
   ];
 }
 
-function refusedKinds(verifier: TokenVerifier): readonly Kind[] {
-  const wrong = () => Array.from({ length: COPIES }, randomToken);
-  const verify = (presented: string) => refuse(verifier, presented);
+/** One and the same length is presented: whoever does knows it, and the question is whether time tells that the right one is another. */
+function refusedKinds(): readonly Kind[] {
+  const kind = (name: string, change: (token: string) => string, more?: (presented: string) => void) => ({
+    name,
+    presented: Array.from({ length: TEXTS }, randomToken),
+    prepare: () => refusing(verifierOf(change), more),
+  });
+  const same = (token: string) => token;
   return [
-    { name: 'wrong value', presented: wrong(), verify },
-    { name: 'wrong value, again', presented: wrong(), verify },
-    // As many blocks of SHA-256: whoever presents it knows how long it is, and the question is how long the right one is.
-    { name: 'too short', presented: wrong().map((text) => flat(text.slice(0, -1))), verify },
-    { name: 'too long', presented: wrong().map((text) => flat(`${text}x`)), verify },
-    {
-      name: 'control: one hash more',
-      presented: wrong(),
-      verify: (presented) => {
-        refuse(verifier, presented);
-        hash('sha256', presented, 'binary');
-      },
-      isControl: true,
-    },
+    kind('wrong value', same),
+    kind('wrong value, again', same),
+    kind('too short', (token) => `${token}xxx`),
+    kind('too long', (token) => token.slice(0, 30)),
+    { ...kind('control: one hash more', same, hashOnceMore), isControl: true },
   ];
 }
 
-function acceptedKinds(verifier: TokenVerifier, current: string, other: string, role: string): readonly Kind[] {
-  const verify = (presented: string) => verifier.verify(presented);
+function verifierOf(change: (token: string) => string): TokenVerifier {
+  const [current, next] = [change(randomToken()), change(randomToken())];
+  return createTokenVerifier({ current: { version: 4, value: current }, next: { version: 5, value: next } });
+}
+
+function acceptedKinds(current: string, other: string, role: 'next' | 'retiring'): readonly Kind[] {
+  const prepare = () => {
+    const verifier = createTokenVerifier({
+      current: { version: 4, value: current },
+      [role]: { version: role === 'next' ? 5 : 3, value: other },
+    });
+    return (presented: string) => verifier.verify(presented);
+  };
   return [
-    { name: 'current', presented: copies(current), verify },
-    { name: 'current, again', presented: copies(current), verify },
-    { name: role, presented: copies(other), verify },
+    { name: 'current', presented: [current], prepare },
+    { name: 'current, again', presented: [current], prepare },
+    { name: role, presented: [other], prepare },
   ];
 }
 
 function hastyKinds(current: string, other: string): readonly Kind[] {
-  const verify = createHastyVerifier([current, other]);
+  const prepare = () => createHastyVerifier([current, other]);
   return [
-    { name: 'current', presented: copies(current), verify },
-    { name: 'stops at the first that fits', presented: copies(other), verify, isControl: true },
+    { name: 'current', presented: [current], prepare },
+    { name: 'stops at the first that fits', presented: [other], prepare, isControl: true },
   ];
-}
-
-function copies(text: string): readonly string[] {
-  return Array.from({ length: COPIES }, () => flat(text));
 }
 
 /** What must be caught: as much work as ours for the last version, and less for the first. */
@@ -113,10 +116,14 @@ async function benchKinds(group: string, kinds: readonly Kind[]): Promise<BenchR
 async function sample(kinds: readonly Kind[], count: number): Promise<Samples> {
   const times = new Float64Array(count);
   const classes = Uint8Array.from({ length: count }, () => Math.floor(Math.random() * kinds.length));
+  let verifiers: readonly ReturnType<Kind['prepare']>[] = [];
   for (let at = 0; at < count; at += 1) {
-    const { presented, verify } = kinds[classes[at] as number] as Kind;
-    const text = presented[at % COPIES] as string;
+    if (at % SAMPLES_PER_VERIFIER === 0) verifiers = prepareAll(kinds);
+    const kind = classes[at] as number;
+    const { presented } = kinds[kind] as Kind;
+    const verify = verifiers[kind] as ReturnType<Kind['prepare']>;
     if (at % 64 === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    const text = asRead(presented[at % presented.length] as string);
     const startedAt = process.hrtime.bigint();
     verify(text);
     times[at] = Number(process.hrtime.bigint() - startedAt);
@@ -124,20 +131,39 @@ async function sample(kinds: readonly Kind[], count: number): Promise<Samples> {
   return { classes, times };
 }
 
-function refuse(verifier: TokenVerifier, presented: string): void {
-  try {
-    verifier.verify(presented);
-  } catch {
-    return;
-  }
-  throw new Error('token timing: a wrong token was taken');
+/** In a random order, so that no kind is always the first. */
+function prepareAll(kinds: readonly Kind[]): readonly ReturnType<Kind['prepare']>[] {
+  const verifiers: ReturnType<Kind['prepare']>[] = [];
+  const order = kinds.map((_, index) => ({ index, by: Math.random() })).sort((a, b) => a.by - b.by);
+  for (const { index } of order) verifiers[index] = (kinds[index] as Kind).prepare();
+  return verifiers;
+}
+
+function refusing(verifier: TokenVerifier, more: (presented: string) => void = nothing) {
+  return (presented: string): void => {
+    try {
+      verifier.verify(presented);
+    } catch {
+      more(presented);
+      return;
+    }
+    throw new Error('token timing: a wrong token was taken');
+  };
+}
+
+function nothing(): void {}
+
+function hashOnceMore(presented: string): void {
+  hash('sha256', presented, 'binary');
 }
 
 function randomToken(): string {
-  return flat(encodeToken('rcf', randomBytes(32)));
+  return encodeToken('rcf', randomBytes(32));
 }
 
-/** A text that was put together is a tree of its parts until it is read, and reading it the first time takes longer. */
-function flat(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
+const received = Buffer.alloc(limits.importedTokenMaxCharacters);
+
+/** A text of its own, read from where all of them are read, as a server reads it: one that lay elsewhere may be in the cache, or not. */
+function asRead(text: string): string {
+  return received.toString('latin1', 0, received.write(text, 'latin1'));
 }
