@@ -3,6 +3,7 @@ import { decodeBase64url, encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { enrolmentKey, verifyEnrolmentProof } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import {
+  type AcceptedVersion,
   generateWrapKey,
   type MasterValue,
   sealChallenge,
