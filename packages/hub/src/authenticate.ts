@@ -45,6 +45,11 @@ export function authenticateHost(
   return who;
 }
 
+/** Whether it brings no credential of a host at all, but a shared token: a bearer that is there is never fallen back from. */
+export function isMember({ headers }: IncomingMessage): boolean {
+  return headers.authorization === undefined && headers['x-node-token'] !== undefined;
+}
+
 /**
  * By a shared token alone, of a caller that sends no bearer. Two tokens are no stronger than one, so one is all that is taken.
  * Throws as `authenticateHost` does.

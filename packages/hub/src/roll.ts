@@ -73,6 +73,8 @@ export interface RollEntry {
   presentedOld: { readonly version: number; readonly monotonicMs: number } | null;
   /** An instance that authenticated so since the newest one was heard last. */
   behind: { readonly instance: string; readonly address: string } | null;
+  /** When somebody last said with a shared token alone that this host is alive, which has a credential of its own. */
+  lowerRungSeenAt: number | null;
   cloneAlertedAt: number | null;
   tokenReuseAlertedAt: number | null;
   refused: readonly { readonly secret: string; readonly reason: string }[];
@@ -227,6 +229,7 @@ export function createEntry(id: string): RollEntry {
     pendingBeats: new Map(),
     presentedOld: null,
     behind: null,
+    lowerRungSeenAt: null,
     cloneAlertedAt: null,
     tokenReuseAlertedAt: null,
     refused: [],

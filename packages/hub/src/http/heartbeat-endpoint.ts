@@ -7,9 +7,16 @@ import { RollcallError } from '@rollcall/core/errors';
 import { parseJson } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import { type HeartbeatBody, routes } from '@rollcall/wire';
-import { type AuthenticatedHost, authenticateHost } from '../authenticate.ts';
+import {
+  type AuthenticatedHost,
+  type AuthenticatedMember,
+  authenticateHost,
+  authenticateMember,
+  isMember,
+} from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import { receiveHeartbeat } from '../operations/receive-heartbeat.ts';
+import { receiveDeclaredBeat } from '../operations/token/receive-declared-beat.ts';
 import { type BeatLimit, createBeatLimit } from './beat-limit.ts';
 import { endGently } from './end-gently.ts';
 import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
@@ -32,7 +39,7 @@ export function isHeartbeat({ method, url }: IncomingMessage): boolean {
 /** `check` is asked for at the first beat: the compiler of the listener is there once that is ready. */
 export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck): HeartbeatEndpoint {
   // Of each rung its own, so that a lower one cannot use up what a higher one needs.
-  const limitOf = { derived: createBeatLimit() } as const;
+  const limitOf = { derived: createBeatLimit(), 'fleet-token': createBeatLimit() } as const;
   let check: BodyCheck | undefined;
   let requests = 0;
   return (request, response) => {
@@ -45,7 +52,7 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
       hub.counts.add('heartbeats', resultOf(error));
       send(response, toErrorAnswer(hub.log, error, { requestId: `beat-${number}`, route: routes.heartbeat.path }));
     };
-    const onBody = (who: AuthenticatedHost, bytes: Buffer, waitedFrom: number) => {
+    const onBody = (who: Speaker, bytes: Buffer, waitedFrom: number) => {
       const nowMs = hub.clock.monotonic();
       const succeed = (text: string) => {
         const workedMs = hub.clock.monotonic() - nowMs + waitedFrom - startedAt;
@@ -59,7 +66,7 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
         fail(error);
       }
     };
-    const receive = (who: AuthenticatedHost) => {
+    const receive = (who: Speaker) => {
       const waitedFrom = hub.clock.monotonic();
       readBody(request, limits.heartbeatBodyBytes, {
         onBody: (bytes) => onBody(who, bytes, waitedFrom),
@@ -68,7 +75,7 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
     };
     try {
       // Who is known from memory is known at once: no promise, and nothing that waits for one, is made for each beat.
-      const known = authenticateHost(hub, request);
+      const known = isMember(request) ? authenticateMember(hub, request) : authenticateHost(hub, request);
       if (known instanceof Promise) known.then(receive).catch(fail);
       else receive(known);
     } catch (error) {
@@ -79,14 +86,16 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+type Speaker = AuthenticatedHost | AuthenticatedMember;
+
 interface Takes {
   readonly check: BodyCheck;
-  readonly limitOf: Readonly<Record<AuthenticatedHost['rung'], BeatLimit>>;
+  readonly limitOf: Readonly<Record<Speaker['rung'], BeatLimit>>;
 }
 
 interface ReceivedBeat {
   readonly request: IncomingMessage;
-  readonly who: AuthenticatedHost;
+  readonly who: Speaker;
   readonly bytes: Buffer;
   /** Monotonic. */
   readonly nowMs: number;
@@ -105,14 +114,20 @@ function answerBeat(
   }
   const beat = body as unknown as HeartbeatBody;
   // Of the cost of a beat most is spent by now; what the limit keeps is the store, and the share of the other agents.
-  const waitMs = limitOf[who.rung].take(who.entry.id, beat.instance, nowMs);
+  const from = request.socket.remoteAddress ?? '';
+  const waitMs = limitOf[who.rung].take(nameOf(hub, who), beat.instance, nowMs);
   if (waitMs > 0) throw tooMany(waitMs);
-  return receiveHeartbeat(hub, {
-    who,
-    body: beat,
-    from: request.socket.remoteAddress ?? '',
-    userAgent: userAgentOf(request),
-  });
+  if (who.rung === 'fleet-token') {
+    return receiveDeclaredBeat(hub, { who, body: beat, from, userAgent: userAgentOf(request) });
+  }
+  const userAgent = who.tokens.length === 0 ? '' : userAgentOf(request);
+  return receiveHeartbeat(hub, { who, body: beat, from, userAgent });
+}
+
+/** Whoever holds the shared token may say any name: those that are on no roll are limited together. */
+function nameOf(hub: Hub, who: Speaker): string {
+  if (who.rung === 'derived') return who.entry.id;
+  return who.declaredHost !== null && hub.roll.get(who.declaredHost) !== undefined ? who.declaredHost : '';
 }
 
 function sendText(response: ServerResponse, text: string): void {

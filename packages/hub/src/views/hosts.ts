@@ -91,6 +91,7 @@ function flagsOf(
     ['approved_key_awaited', host.status !== 'unreadable' && host.approved_fingerprint !== null],
     ['stale', entry !== undefined && isStale(entry.seenMonotonic, entry.intervalMs, hub.clock.startedMonotonic, now)],
     ['unusable_key', entry?.unusableKey ?? false],
+    ['lower_rung_seen', entry?.lowerRungSeenAt != null],
     ['cloned', entry?.cloneAlertedAt != null],
     ['refuses_delivery', (entry?.refused.length ?? 0) > 0],
   ];

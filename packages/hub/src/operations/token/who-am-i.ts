@@ -1,7 +1,7 @@
 /** `GET /v1/whoami`: whom the credentials of a request prove. The least that a shared token opens, and what a probe asks. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type AuthenticatedHost, authenticateHost, authenticateMember } from '../../authenticate.ts';
+import { type AuthenticatedHost, authenticateHost, authenticateMember, isMember } from '../../authenticate.ts';
 import { userAgentOf } from '../../http/user-agent.ts';
 import type { Hub } from '../../hub.ts';
 import type { PresentedToken } from '../../live-tokens.ts';
@@ -14,8 +14,7 @@ export interface WhoAmI {
 
 /** Throws `unauthenticated`, or `unavailable` when the hub cannot tell. */
 export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI> {
-  const hasBearer = request.headers.authorization !== undefined;
-  const who = hasBearer ? await authenticateHost(hub, request) : await authenticateMember(hub, request);
+  const who = await (isMember(request) ? authenticateMember(hub, request) : authenticateHost(hub, request));
   const isProbe = isMarked(request.headers['x-rollcall-probe'], hub.tokenProbes.mark);
   const host = hostOf(who);
   for (const { secret, version } of tokensOf(who)) {

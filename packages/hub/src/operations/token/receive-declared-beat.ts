@@ -1,0 +1,50 @@
+/**
+ * A heartbeat with a shared token and nothing else: somebody of the fleet says that a host is alive. It is believed of a host that
+ * has nothing better yet; of one that was ever known by a credential of its own it moves nothing (design 3, the table of acts).
+ */
+import { RollcallError } from '@rollcall/core/errors';
+import { nextBeatMs } from '@rollcall/core/liveness';
+import { type HeartbeatBody, routes } from '@rollcall/wire';
+import type { AuthenticatedMember } from '../../authenticate.ts';
+import type { Hub } from '../../hub.ts';
+import type { RollEntry } from '../../roll.ts';
+
+export interface DeclaredBeat {
+  readonly who: AuthenticatedMember;
+  readonly body: HeartbeatBody;
+  readonly from: string;
+  readonly userAgent: string;
+}
+
+/** The answer, as JSON text: never a delivery, never a pin. */
+export async function receiveDeclaredBeat(hub: Hub, { who, body, from, userAgent }: DeclaredBeat): Promise<string> {
+  const { token, declaredHost } = who;
+  // The body may have come long after its header.
+  if (!hub.tokens.accepts(token.secret).includes(token.version)) throw new RollcallError('unauthenticated');
+  if (body.host !== undefined && body.host !== declaredHost) throw new RollcallError('host_mismatch');
+  const { nowMs, monotonicMs } = hub.clock.read();
+  const source = { address: from, userAgent, route: routes.heartbeat.path, host: declaredHost, atMs: nowMs };
+  hub.tokenHits.note(token.secret, token.version, source);
+  const entry = declaredHost === null ? undefined : hub.roll.get(declaredHost);
+  if (entry !== undefined && mayBeDeclared(entry)) {
+    entry.lastSeenAt = nowMs;
+    entry.seenMonotonic = monotonicMs;
+    entry.intervalMs = hub.settings.beatMs;
+    entry.address = from;
+    entry.agentVersion = body.agent.version;
+    entry.rung = who.rung;
+    entry.version = null;
+    entry.dirty = true;
+  } else if (entry !== undefined) {
+    entry.lowerRungSeenAt = nowMs;
+    hub.counts.add('instances', 'lower_rung');
+  }
+  const beatMs = nextBeatMs(hub.settings.beatMs, hub.random);
+  const now = new Date(nowMs).toISOString();
+  return `{"time":"${now}","nextBeatMs":${beatMs},"pin":{"state":"none"},"deliveries":[],"statements":${hub.statements()}}`;
+}
+
+/** On the roll, let in, and never known by anything that proves which host it is. */
+function mayBeDeclared({ status, pinState, provenVersion }: RollEntry): boolean {
+  return status === 'active' && pinState === 'none' && provenVersion === null;
+}
