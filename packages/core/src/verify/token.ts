@@ -1,5 +1,5 @@
 /** Verifies a shared token of which one version is current and at most one other is coming or going (design 3, Verifier). */
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { RollcallError } from '../errors.ts';
 import { SHA256_BYTES } from '../keys/sha256.ts';
 import { limits } from '../limits.ts';
@@ -43,14 +43,13 @@ export function createTokenVerifier(set: TokenSet): TokenVerifier {
   assertDifferent(slots);
   // By slot: found by the name of its role, a count would cost one role more time than another.
   const counts = slots.map(() => 0);
-  const digest = Buffer.alloc(SHA256_BYTES);
   return {
     verify(presented) {
-      writeDigest(digest, typeof presented === 'string' ? presented.trim() : '');
+      const digest = digestOf(typeof presented === 'string' ? presented.trim() : '');
       // Digests are compared, and with every slot: time tells neither a length nor which version is on its way out.
       let found = -1;
       for (let index = 0; index < slots.length; index += 1) {
-        found += Number(timingSafeEqual(digest, (slots[index] as Slot).digest)) * (index + 1);
+        found += isEqual(digest, (slots[index] as Slot).digest) * (index + 1);
       }
       const slot = slots[found];
       if (slot === undefined) throw new RollcallError('unauthenticated');
@@ -78,7 +77,7 @@ function parseValue(value: unknown, { weak = false }: TokenSet): string {
 
 interface Slot {
   readonly verified: { readonly version: number; readonly role: TokenRole };
-  readonly digest: Buffer;
+  readonly digest: string;
 }
 
 function assertDifferent(slots: readonly Slot[]): void {
@@ -86,16 +85,20 @@ function assertDifferent(slots: readonly Slot[]): void {
   if (first === undefined || second === undefined) return;
   if (first.verified.version === second.verified.version) throw new TypeError('token verifier: one version twice');
   // A rotation to the same value would look finished, and would have changed nothing.
-  if (first.digest.equals(second.digest)) throw new TypeError('token verifier: two versions have one value');
+  if (first.digest === second.digest) throw new TypeError('token verifier: two versions have one value');
 }
 
-function digestOf(text: string): Buffer {
-  const digest = Buffer.alloc(SHA256_BYTES);
-  writeDigest(digest, text);
-  return digest;
+/** As a text of one character per byte: a third of the time that a digest as a new Buffer takes. */
+function digestOf(text: string): string {
+  return hash('sha256', text, 'binary');
 }
 
-/** By way of a text of one character per byte: a third of the time that a digest as a new Buffer takes. */
-function writeDigest(target: Buffer, text: string): void {
-  target.write(hash('sha256', text, 'binary'), 0, 'latin1');
+/**
+ * 1 or 0. Every byte is looked at, and nothing is decided by one before the end. Of digests, so that not even a comparison that told
+ * more would tell anything of a token; `timingSafeEqual` wants Buffers, and would cost half as much again as the hash.
+ */
+function isEqual(a: string, b: string): number {
+  let difference = 0;
+  for (let at = 0; at < SHA256_BYTES; at += 1) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
+  return (difference - 1) >>> 31;
 }
