@@ -1,4 +1,5 @@
 /** Secrets and their rotations. A rotation is of the master or of a shared token: `rotationOf` says which walk an act is on. */
+import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import { parseInstant } from '@rollcall/core/time';
 import { routes } from '@rollcall/wire';
@@ -11,15 +12,7 @@ import { startRotation } from '../../operations/rotation/start.ts';
 import { advanceRotation } from '../../operations/rotation/step.ts';
 import { readRotation } from '../../operations/rotation/view.ts';
 import { changeHolders } from '../../operations/token/create-token.ts';
-import {
-  advanceToken,
-  cutToken,
-  leaveToken,
-  pauseToken,
-  resumeToken,
-  rollBackToken,
-  startToken,
-} from '../../operations/token/rotate-token.ts';
+import { advanceToken, rollBackToken, startToken } from '../../operations/token/rotate-token.ts';
 import { listRotations } from '../../store/rotations.ts';
 import { showRotation, toRotationRow } from '../../views/rotations.ts';
 import type { OperatorRegister } from './register-operator.ts';
@@ -48,27 +41,30 @@ export function registerRotationRoutes(on: OperatorRegister, hub: Hub): void {
     return showRotation(hub, name);
   });
   on(routes.rollBackRotation, async ({ name, body, actor }) => {
+    // The way back of the master is a new generation.
+    if (await isMaster(name)) throw new RollcallError('no_rollback');
     await rollBackToken(hub, name, body.reason, actor);
     return showRotation(hub, name);
   });
   on(routes.pauseRotation, async ({ name, body, actor }) => {
-    await ((await isMaster(name)) ? pauseRotation : pauseToken)(hub, name, body.reason, actor);
+    await pauseRotation(hub, name, body.reason, actor);
     return showRotation(hub, name);
   });
   on(routes.resumeRotation, async ({ name, actor }) => {
-    await ((await isMaster(name)) ? resumeRotation : resumeToken)(hub, name, actor);
+    await resumeRotation(hub, name, actor);
     return showRotation(hub, name);
   });
   on(routes.leaveRotation, async ({ name, body, actor }) => {
-    await ((await isMaster(name)) ? leaveRotation : leaveToken)(hub, name, body, actor);
+    await leaveRotation(hub, name, body, actor);
     return showRotation(hub, name);
   });
   on(routes.cutRotation, async ({ name, body, actor }) => {
     const wish = { untilMs: parseInstant(body.until), leave: body.leave };
-    await ((await isMaster(name)) ? cutRotation : cutToken)(hub, name, wish, actor);
+    await cutRotation(hub, name, wish, actor);
     return showRotation(hub, name);
   });
   on(routes.retireRotation, async ({ name, body, actor }) => {
+    if (!(await isMaster(name))) throw new RollcallError('no_previous_version');
     await retireRotation(hub, name, body, actor);
     return showRotation(hub, name);
   });

@@ -10,17 +10,8 @@ import { showRotation } from '../../views/rotations.ts';
 import { addHost, reenrolHost } from '../add-host.ts';
 import { createSecret } from '../create-secret.ts';
 import { evictHost } from '../end-host.ts';
-import {
-  advanceToken,
-  cutToken,
-  leaveToken,
-  pauseToken,
-  resumeToken,
-  rollBackToken,
-  type StartTokenInput,
-  startToken,
-  stepTokens,
-} from './rotate-token.ts';
+import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from '../rotation/hold.ts';
+import { advanceToken, rollBackToken, type StartTokenInput, startToken, stepTokens } from './rotate-token.ts';
 
 const OLD = 'the-token-that-the-fleet-has-had-for-years';
 let hub: TestHub;
@@ -203,9 +194,9 @@ describe('a shared token', () => {
     const [first, second] = await Promise.all([codeOf(start()), codeOf(start())]);
     expect([first, second].sort()).toEqual(['done', 'rotation_running']);
     await beatAll();
-    await pauseToken(hub, 'fleet', 'lunch', operator);
+    await pauseRotation(hub, 'fleet', 'lunch', operator);
     expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('rotation_paused');
-    await resumeToken(hub, 'fleet', operator);
+    await resumeRotation(hub, 'fleet', operator);
     expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('done');
   });
 
@@ -215,8 +206,8 @@ describe('a shared token', () => {
     await start();
     await beatAll();
     expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('gate_closed');
-    expect(await codeOf(leaveToken(hub, 'fleet', { leave: ['z'], reason: 'x' }, operator))).toBe('leave_unknown');
-    await leaveToken(hub, 'fleet', { leave: [silent?.id ?? ''], reason: 'in the post' }, operator);
+    expect(await codeOf(leaveRotation(hub, 'fleet', { leave: ['z'], reason: 'x' }, operator))).toBe('leave_unknown');
+    await leaveRotation(hub, 'fleet', { leave: [silent?.id ?? ''], reason: 'in the post' }, operator);
     expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('done');
     expect((await findRotation(hub.db, hub.vault, 'fleet'))?.left).toEqual(['b']);
   });
@@ -224,8 +215,8 @@ describe('a shared token', () => {
   it('is cut by name only, and narrows at that time', async () => {
     await start();
     const untilMs = hub.clock.now() + HOUR_MS;
-    expect(await codeOf(cutToken(hub, 'fleet', { untilMs, leave: [] }, operator))).toBe('would_strand');
-    await cutToken(hub, 'fleet', { untilMs, leave: ['a', 'b', 'caller:deploy'] }, operator);
+    expect(await codeOf(cutRotation(hub, 'fleet', { untilMs, leave: [] }, operator))).toBe('would_strand');
+    await cutRotation(hub, 'fleet', { untilMs, leave: ['a', 'b', 'caller:deploy'] }, operator);
     await hub.wall.advance(HOUR_MS);
     expect(await takes(OLD)).toBe(false);
   });

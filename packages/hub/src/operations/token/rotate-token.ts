@@ -1,13 +1,11 @@
-/** The walk of a shared token: started, stepped, held and turned back, each in one transaction with its record (design 5). */
+/** The walk of a shared token: started, stepped and turned back, each in one transaction with its record (design 5). */
 import { encodeHex } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import {
   type Auto,
   decideAdvance,
-  decideLeave,
   decideRollback,
-  decideTokenCut,
   decideTokenStart,
   goesOnByItself,
   isRunning,
@@ -23,6 +21,7 @@ import { type Actor, hubActor } from '../../store/audit.ts';
 import { findRotation, findRunning, insertRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
 import { listTokens, listTokenVersions, writeToken, writeTokenVersion } from '../../store/tokens.ts';
+import { readRotation } from '../rotation/view.ts';
 import { recordRotation, storeRotation } from '../rotation/write.ts';
 import { drawVersion, readToken } from './create-token.ts';
 import { issueTokenSteps } from './issue-token-steps.ts';
@@ -120,57 +119,11 @@ export async function rollBackToken(hub: Hub, id: string, reason: string, actor:
   });
 }
 
-export async function cutToken(
-  hub: Hub,
-  id: string,
-  request: { readonly untilMs: number; readonly leave: readonly string[] },
-  actor: Actor,
-): Promise<void> {
-  await act(hub, id, async (tx, { rotation, holders }) => {
-    const cut = decideTokenCut(rotation, request, holders, hub.clock.now());
-    await hub.clock.save(tx);
-    const details = { until: toTimeOrNull(cut.terms?.narrowByMs ?? null), left: cut.left };
-    await keep(hub, tx, rotation, cut, actor, { action: 'rotation.cut', details });
-  });
-}
-
-export async function leaveToken(
-  hub: Hub,
-  id: string,
-  { leave, reason }: { readonly leave: readonly string[]; readonly reason: string },
-  actor: Actor,
-): Promise<void> {
-  await act(hub, id, async (tx, { rotation, holders }) => {
-    const names = holders.map(({ id: member }) => member);
-    const details = { leave, because: reason };
-    await keep(hub, tx, rotation, decideLeave(rotation, leave, names), actor, { action: 'rotation.left', details });
-  });
-}
-
-/** Safe for any length of time: nothing that is accepted changes while it rests. */
-export async function pauseToken(hub: Hub, id: string, reason: string, actor: Actor): Promise<void> {
-  await act(hub, id, async (tx, { rotation }) => {
-    if (rotation.pausedBecause !== null) throw new RollcallError('rotation_paused');
-    const details = { because: reason };
-    const paused = { ...rotation, pausedBecause: reason };
-    await keep(hub, tx, rotation, paused, actor, { action: 'rotation.paused', details });
-  });
-}
-
-export async function resumeToken(hub: Hub, id: string, actor: Actor): Promise<void> {
-  await act(hub, id, async (tx, { rotation }) => {
-    if (rotation.pausedBecause === null) throw new RollcallError('rotation_not_paused');
-    const resumed = { ...rotation, pausedBecause: null };
-    await keep(hub, tx, rotation, resumed, actor, { action: 'rotation.resumed', details: {} });
-  });
-}
-
 async function act(hub: Hub, id: string, decide: (tx: Tx, view: TokenView) => Promise<void>): Promise<void> {
-  const before = await findRotation(hub.db, hub.vault, id);
-  if (before !== undefined && isRunning(before)) await probeVerifiers(hub, before);
+  const before = await readRotation(hub, hub.db, id);
+  if (isRunning(before)) await probeVerifiers(hub, before);
   await hub.db.transaction().execute(async (tx) => {
-    const rotation = await findRotation(tx, hub.vault, id);
-    if (rotation === undefined) throw new RollcallError('rotation_unknown');
+    const rotation = await readRotation(hub, tx, id);
     if (!isRunning(rotation)) throw new RollcallError('rotation_moved_on', { phase: rotation.phase });
     await decide(tx, await viewToken(hub, tx, rotation));
   });
