@@ -44,6 +44,7 @@ type Case = readonly [
 
 // biome-ignore format: a table
 const cases: readonly Case[] = [
+  ['nothing is asked before it begins', 'planned', [], {}, {}, 'open'],
   ['both replicas hold both', 'widening', [old], { ...open, ...holding(2, 1) }, {}, 'open'],
   ['one replica lacks the new version', 'widening', [good], { ...open, ...holding(1) }, {}, 'hub-2: replica_holds_both'],
   ['one replica lost the old version', 'widening', [good], { ...open, ...holding(2) }, {}, 'hub-2: replica_holds_both'],
@@ -69,6 +70,7 @@ const cases: readonly Case[] = [
   ['a planned one after its window waits', 'rolling', [good, old], {}, {}, 'agent-2: proof_of_new'],
 
   ['all signals', 'proving', [good], {}, {}, 'open'],
+  ['the window has closed', 'proving', [good], { verifyUntilMs: now }, {}, 'open'],
   ['the window is open', 'proving', [good], open, {}, 'master: window_closed'],
   ['the window is open after a leak', 'proving', [good], open, leak, 'master: window_closed'],
   ['one fell back', 'proving', [good, old], {}, {}, 'agent-2: proof_of_new'],
@@ -143,6 +145,7 @@ describe('the gates of the master', () => {
     ];
     expect(new Set(reasons.map((reason) => hintOf('rolling', reason))).size).toBe(reasons.length);
     expect(hintOf('rolling', { provenVersion: 2, unreadable: ['host', 'pin'] })).toContain('(host, pin)');
+    expect(hintOf('rolling', { lastSeenAtMs: null })).toContain('never heard');
     expect(hintOf('narrowing', {})).not.toBe(hintOf('rolling', {}));
   });
 

@@ -46,6 +46,7 @@ describe('live generations', () => {
 
   it('are two at most, and the newest (I14)', () => {
     expect(liveVersions([previous(now + 1, 1), previous(now + 1, 2), current])).toEqual([3, 2]);
+    expect(liveVersions([current, previous(now + 1, 2), previous(now + 1, 1)])).toEqual([3, 2]);
     expect(liveVersions([previous(now + 1, 1), previous(now, 2), current])).toEqual([3]);
   });
 

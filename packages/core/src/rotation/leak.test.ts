@@ -70,6 +70,14 @@ describe('what the leaked generation derives', () => {
     expect(can.sort()).toEqual([...purposes].sort());
   });
 
+  it('and all other rows say what they mean, of which version', () => {
+    const texts = new Map([...rowsAt(STARTED_MS)].map(([act, row]) => [act, row.text]));
+    expect(new Set(texts.values()).size).toBe(texts.size);
+    for (const text of texts.values()) expect(text).toMatch(/^[a-z].* /);
+    for (const act of ['command', 'new_generation'] as const) expect(texts.get(act)).toContain('version 4');
+    expect(texts.get('read_delivery')).toContain('version 3');
+  });
+
   it.each(purposes)('%s: the row says at every moment what a verifier does', (purpose) => {
     const key = purpose === 'sso' ? deriveSsoSeed(old.master) : (stolen[purpose] as Uint8Array);
     const own = purpose === 'sso' ? deriveSsoSeed(fresh.master) : (hosts[purpose] as Uint8Array);

@@ -31,6 +31,7 @@ describe('the count of a retiring version', () => {
     [100, 900, Number.NaN, false],
     [100, 900, Number.POSITIVE_INFINITY, false],
     [100, Number.NaN, 50, false],
+    [Number.NEGATIVE_INFINITY, 900, 50, false],
   ])('flat since %d, reported at %d, for a window of %d: %s', (flatSinceMs, reportedAtMs, windowMs, quiet) => {
     expect(wasQuiet(flatSinceMs, reportedAtMs, windowMs)).toBe(quiet);
   });

@@ -93,6 +93,7 @@ describe('cutting', () => {
 
   it('never reopens one', () => {
     expect(outcome([good], closed, now + 5)).toBe('window_not_shortened');
+    expect(outcome([good], closed, now - 5)).toBe('window_not_shortened');
     expect(outcome([good], [], now + 5)).toBe('no_previous_version');
   });
 

@@ -72,7 +72,7 @@ export function decideStart(
 
 /** A start in an open window retires the older version at this moment (I14), so it takes what `retire --now` takes. */
 function assertMayOvertake(running: Rotation | null, request: StartRequest, sweep: Sweep): void {
-  if (sweep.previousVersion === null || sweep.windowClosed) return;
+  if (sweep.windowClosed) return;
   if (sweep.examined === 0) throw new RollcallError('rotation_running', { hosts: [] });
   const names = { leave: request.leave, left: running?.left ?? [] };
   coverLeave(names, strandedByRetiring(sweep), sweep.roll, 'rotation_running');

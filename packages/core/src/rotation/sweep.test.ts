@@ -211,6 +211,9 @@ describe('retire now', () => {
     expect([retireNow(sweep), safeToRetire(sweep)]).toEqual([true, false]);
     expect(retireNow(sweepRoll([], open, now))).toBe(false);
     expect(retireNow(sweepRoll(good, [], now))).toBe(false);
+    expect(sweepRoll(good, [], now).notProvenOnCurrent).toEqual(good.map(({ id }) => id));
+    const currentAlone = open.filter(({ state }) => state === 'current');
+    expect(retireNow(sweepRoll(good, currentAlone, now))).toBe(false);
     expect(sweepRoll(good, [], now)).toMatchObject({
       previousVersion: null,
       previousLeaked: false,

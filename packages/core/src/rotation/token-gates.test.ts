@@ -47,6 +47,7 @@ type Case = readonly [
 
 // biome-ignore format: a table
 const cases: readonly Case[] = [
+  ['nothing is asked before it begins', 'planned', [], {}, 'open'],
   ['all were probed', 'widening', [hub, a], {}, 'open'],
   ['one was not probed', 'widening', [hub, a, holder('b', { probe: null })], {}, 'b: probe'],
   ['the hub was not probed', 'widening', [replica({ probe: null }), a], {}, 'replica:local: probe'],
@@ -75,6 +76,7 @@ const cases: readonly Case[] = [
   ['one was left', 'rolling', [hub, a, holder('b', back)], { left: ['b'] }, 'open'],
   ['a leak in its time waits', 'rolling', [hub, a, holder('b', back)], running, 'b: seen_presenting'],
   ['a leak after its time reports', 'rolling', [hub, a, holder('b', back)], ended, 'open, cut off: b'],
+  ['a leak on nobody is no evidence', 'rolling', [], ended, 'api: no_holder'],
   ['a leak without an end has ended', 'rolling', [hub, a, holder('b', back)], endless, 'open, cut off: b'],
 
   ['three signals', 'proving', [hub, a], {}, 'open'],
@@ -152,7 +154,12 @@ describe('the gates of a shared token', () => {
       gate(tokenRotation('widening'), [replica({ probe: null })]).blockers[0]?.hint,
     );
     const source = { address: '127.0.0.23', userAgent: '', route: '/v1/echo', host: null, atMs: now - 5 };
-    expect(hintOf('proving', { ...loud, sources: [source] })).toContain('127.0.0.23 at');
+    const at = new Date(now - 5).toISOString();
+    expect(hintOf('proving', { ...loud, sources: [source] })).toContain(`127.0.0.23 at ${at}. If`);
+    for (const changes of [{ probe: null }, { provenVersion: 1 }] as const) {
+      const phase = 'probe' in changes ? 'widening' : 'rolling';
+      expect(hintOf(phase, { ...changes, fresh: false })).toContain('silent');
+    }
   });
 
   it('say something else for each reason why a verifier was not probed or a caller not seen', () => {

@@ -130,6 +130,11 @@ describe('the end of the old version', () => {
     expect(mustNarrowNow(rotation, now)).toBe(!verifies);
   });
 
+  it('is none where there are no terms', () => {
+    expect(oldTokenVerifies(rotationIn('rolling'), now)).toBe(true);
+    expect(oldTokenVerifies(rotationIn('rolling', { reason: 'leak' }), now)).toBe(false);
+  });
+
   it('narrows from whatever stands before narrowing, and nothing behind it', () => {
     const phases: readonly Phase[] = [
       'widening',

@@ -115,7 +115,7 @@ function isKnownByReportAlone({ id, verifies, probedBy }: Holder, { left }: Rota
 
 /** Who would be refused when the old version is. Nothing is known of a declared caller, so it always might be. */
 function isStranded(holder: Holder, { to }: Rotation): boolean {
-  if (lacksNothing(holder) || holder.kind === 'replica') return false;
+  if (lacksNothing(holder)) return false;
   return holder.kind === 'caller' || (holder.presents && holder.provenVersion !== to);
 }
 

@@ -40,6 +40,8 @@ const cases: readonly Case[] = [
   ['the canary is on its way: wait', [onItsWay('a'), waiting('b')], { canary: 'a' }, 'canary a, switch -'],
   ['the canary stays, also when another would be chosen now', [waiting('a'), onItsWay('b')], { canary: 'b' }, 'canary b, switch -'],
   ['it was chosen but not switched: a crash in between', [waiting('a'), waiting('b')], { canary: 'b' }, 'canary b, switch b'],
+  ['the canary was left: another, though it beats', [onItsWay('a'), waiting('b')], { canary: 'a', left: ['a'] }, 'canary b, switch b'],
+  ['one was switched and not written down as the canary', [onItsWay('a'), waiting('b')], {}, 'canary a, switch -'],
   ['the canary falls silent: another', [onItsWay('a', { fresh: false }), waiting('b')], { canary: 'a' }, 'canary b, switch b'],
   ['the canary was removed: another', [waiting('b')], { canary: 'a' }, 'canary b, switch b'],
   ['the canary was evicted: another', [onItsWay('a', { status: 'evicted' }), waiting('b')], { canary: 'a' }, 'canary b, switch b'],
@@ -60,7 +62,10 @@ const cases: readonly Case[] = [
 ];
 
 describe('the waves of the master', () => {
-  it.each(cases)('%s', (_what, members, rotation, then) => expect(summary(plan(members, rotation))).toBe(then));
+  it.each(cases)('%s', (_what, members, rotation, then) => {
+    expect(summary(plan(members, rotation))).toBe(then);
+    expect(plan(members, rotation).kind).toBe('switch');
+  });
 
   it('wait for a canary that beats and does not prove, and after its time no longer', () => {
     const members = [onItsWay('a'), waiting('b'), waiting('c', { fresh: false })];
@@ -72,9 +77,12 @@ describe('the waves of the master', () => {
     expect(summary(planWave(paused, members, { batch: 'everyone', canaryIsOver: true }))).toBe('canary a, switch -');
   });
 
-  it.each(['planned', 'widening', 'proving', 'narrowing', 'done'] as const)('nobody is switched in %s', (phase) => {
-    expect(planWave(rotationIn(phase), [waiting('a')], { batch: 'everyone' })).toMatchObject({ members: [] });
-  });
+  it.each(['planned', 'widening', 'proving', 'narrowing', 'done', 'reverting', 'withdrawing', 'rolled_back'] as const)(
+    'nobody is switched in %s',
+    (phase) => {
+      expect(planWave(rotationIn(phase), [waiting('a')], { batch: 'everyone' })).toMatchObject({ members: [] });
+    },
+  );
 });
 
 describe('waves by batch', () => {
@@ -97,6 +105,14 @@ describe('waves by batch', () => {
     const members = [onItsWay('a'), waiting('b')];
     const wave = planWave(rotationIn('rolling', { canary: 'a' }), members, { batch: 1, canaryIsOver: true });
     expect(summary(wave)).toBe('canary a, switch -');
+    const first = planWave(rotationIn('rolling'), [waiting('a'), waiting('b')], { batch: 1, canaryIsOver: true });
+    expect(summary(first)).toBe('canary a, switch a');
+  });
+
+  it('go on without a canary that was left: nothing else would end the wait for it', () => {
+    const members = [onItsWay('a'), waiting('b'), waiting('c')];
+    expect(summary(plan(members, { canary: 'a' }, 1))).toBe('canary a, switch -');
+    expect(summary(plan(members, { canary: 'a', left: ['a'] }, 1))).toBe('canary b, switch b');
   });
 
   it('pause at a refusal, of the canary and behind it, and not at one of somebody who was left', () => {

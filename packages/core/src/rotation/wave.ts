@@ -47,16 +47,18 @@ export function planWave(rotation: Rotation, members: readonly RollHost[], polic
 /** One fresh, pinned host goes first. If it falls silent another one does: silence is no failure. */
 function planCanary(rotation: Rotation, members: readonly RollHost[]): Wave {
   const canary = members.find((host) => host.id === rotation.canary);
-  if (canary !== undefined && canCarry(canary)) {
+  if (canary !== undefined && canCarry(rotation, canary)) {
     return { kind: 'switch', members: canary.switched ? [] : [canary.id], canary: canary.id };
   }
-  const chosen = members.filter((host) => canCarry(host) && !rotation.left.includes(host.id)).sort(freshFirst)[0];
+  const chosen = members.filter((host) => canCarry(rotation, host)).sort(freshFirst)[0];
   if (chosen === undefined) return { kind: 'switch', members: [], canary: rotation.canary };
   return { kind: 'switch', members: chosen.switched ? [] : [chosen.id], canary: chosen.id };
 }
 
-function canCarry(host: RollHost): boolean {
-  return host.status === 'active' && host.fresh && host.pin === 'usable' && host.refusal === null && isAssignable(host);
+/** Who was left is waited for no longer, so it leads nobody. */
+function canCarry(rotation: Rotation, host: RollHost): boolean {
+  const isWell = host.status === 'active' && host.fresh && host.pin === 'usable' && host.refusal === null;
+  return isWell && isAssignable(host) && !rotation.left.includes(host.id);
 }
 
 /** Whether the rotation waits for this host's proof. */
