@@ -4,6 +4,7 @@
  */
 import { availableParallelism, cpus } from 'node:os';
 import { benchBearer } from './bearer.ts';
+import { benchFlood } from './flood.ts';
 import { benchHeartbeat } from './heartbeat.ts';
 import type { BenchResult } from './measure.ts';
 import { benchSeal } from './seal.ts';
@@ -13,7 +14,7 @@ import { benchTokenTiming } from './token-timing.ts';
 
 const benches: readonly (() => Promise<BenchResult[]>)[] = process.argv.includes('--timing')
   ? [() => benchTiming(), benchTokenTiming]
-  : [benchSeal, benchBearer, benchToken, benchHeartbeat];
+  : [benchSeal, benchBearer, benchToken, benchHeartbeat, benchFlood];
 
 const results: BenchResult[] = [];
 for (const bench of benches) results.push(...(await bench()));

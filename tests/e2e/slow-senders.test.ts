@@ -2,12 +2,12 @@
  * Two thousand connections that never finish what they begin: a handshake, a header, a body. The fleet does not notice, and the
  * hub lets go of each of them after its time.
  */
-import { Agent, request } from 'node:https';
 import type { Socket } from 'node:net';
 import { routes } from '@rollcall/wire';
 import { afterAll, describe, expect, it } from 'vitest';
+import { createKeptBeats } from './harness/kept-beats.ts';
 import { open } from './harness/raw-bytes.ts';
-import { enrolRawHost, type RawHost, random } from './harness/raw-host.ts';
+import { enrolRawHost, type RawHost } from './harness/raw-host.ts';
 import { useFleet } from './harness/use-fleet.ts';
 import { sleep } from './harness/wait-until.ts';
 
@@ -28,7 +28,7 @@ afterAll(() => {
 describe('two thousand slow senders', () => {
   it('make the slowest beats of the fleet at most three times as slow, and are let go of', async () => {
     const hosts = await Promise.all(Array.from({ length: HOSTS }, (_, index) => enrolRawHost(fleet(), `web-${index}`)));
-    const beats = hosts.map(createBeats);
+    const beats = hosts.map((host) => createKeptBeats(fleet().port, host));
     await latencies(beats); // warms up
     const alone: number[] = [];
     const beside: number[] = [];
@@ -89,50 +89,6 @@ async function sendSlowly(host: RawHost): Promise<() => void> {
   return () => {
     isOver = true;
     clearInterval(drip);
-  };
-}
-
-/** One kept connection, as an agent has it. */
-function createBeats(host: RawHost) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
-  const instance = Buffer.from(random(16)).toString('base64url');
-  const headers = {
-    authorization: `Bearer ${host.bearer()}`,
-    'x-rollcall-host': host.id,
-    'content-type': 'application/json',
-  };
-  let seq = 0;
-  const body = () =>
-    JSON.stringify({
-      instance,
-      seq: ++seq,
-      wrapKey: {
-        suite: host.wrapKey.public.suite,
-        public: Buffer.from(host.wrapKey.public.bytes).toString('base64url'),
-      },
-      held: { master: { epoch: host.held?.epoch, step: host.held?.step } },
-      refused: [],
-      agent: { version: '0.1.0' },
-      startup: 'restored',
-      sentAt: new Date().toISOString(),
-    });
-  return {
-    beat: () =>
-      new Promise<number>((resolve, reject) => {
-        const startedAt = performance.now();
-        const sent = request(
-          { host: '127.0.0.1', port: fleet().port, method: 'POST', path: routes.heartbeat.path, headers, agent },
-          (answer) => {
-            answer.resume().on('end', () => {
-              if (answer.statusCode === 200) resolve(performance.now() - startedAt);
-              else reject(new Error(`answered ${answer.statusCode}`));
-            });
-          },
-        );
-        sent.on('error', reject);
-        sent.end(body());
-      }),
-    close: () => agent.destroy(),
   };
 }
 
