@@ -4,9 +4,9 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { deriveHostKey, deriveSsoSeed, enrolmentKey, purposes } from '@rollcall/core/keys';
+import { deriveHostKey, deriveSsoSeed, enrolmentKey, parseToken, purposes } from '@rollcall/core/keys';
 import { generateWrapKey, type WrapKeyPair } from '@rollcall/core/seal';
-import { routes } from '@rollcall/wire';
+import { type HubStatusAnswer, type OperatorToken, routes } from '@rollcall/wire';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { exchange } from './harness/exchange.ts';
 import { type Fleet, readHubRootFile, readToken } from './harness/fleet.ts';
@@ -16,11 +16,15 @@ import { formsOf, type KnownSecret, scanForSecrets } from './harness/secret-scan
 import { useFleet } from './harness/use-fleet.ts';
 
 const planted = randomMaster();
-const fleet = useFleet({ master: planted, hubFlags: ['--beat', '200ms', '--first-use-min-age', '1ms'] });
+const fleet = useFleet({
+  master: planted,
+  hubFlags: ['--beat', '200ms', '--first-use-min-age', '1ms', '--operators', '127.0.0.1:0'],
+});
 const hosts = ['raw-1', 'raw-2', 'agent-1', 'old-1', 'old-2', 'invited'];
 const lives = [1, 2, 3, 4];
 const masters = new Map<number, Uint8Array>();
 const tokens: string[] = [];
+const operatorTokens: string[] = [];
 const wrapKeys: WrapKeyPair[] = [];
 
 beforeAll(() => liveThroughEverything(fleet()), 120_000);
@@ -80,6 +84,16 @@ describe('everything that the fleet let out', () => {
     expect(scanForSecrets(fleet().recorder.all(), secrets)).toEqual([]);
   });
 
+  it('holds the value of an operator’s token where it was shown, and in no other form anywhere', () => {
+    const secrets = operatorTokens.map((text, index) => ({ name: `${index}`, bytes: parseToken('rco', text) }));
+    const found = scanForSecrets(fleet().recorder.all(), secrets).map(({ form, where }) => `${form}, ${where}`);
+    expect([...new Set(found)].sort()).toEqual([
+      'base64url+0, response of POST /v1/operators',
+      'base64url+0, stdout of rollcall operator add',
+      'base64url+0, stdout of rollcall operator rotate-token',
+    ]);
+  });
+
   it('would have shown one: what a host was sealed is found as soon as it is opened', () => {
     const recorder = createRecorder();
     const bearer = bearerOf(masters.get(3) ?? random(32), 'raw-1', 1);
@@ -99,10 +113,33 @@ describe('everything that the fleet let out', () => {
       'stdout of rollcall host add',
       'stdout of rollcall host reenrol',
     ]);
-    expect(whereTokens('rco').filter((where) => !/^response of POST \/v1\/operators\b/.test(where))).toEqual([]);
+    expect(whereTokens('rco')).toEqual([
+      'response of POST /v1/operators',
+      'stdout of rollcall operator add',
+      'stdout of rollcall operator rotate-token',
+    ]);
     for (const prefix of ['rcb', 'rcc', 'rch', 'rcf']) expect(whereTokens(prefix)).toEqual([]);
   });
 });
+
+/** Operators who come over TCP: with a token that is good, one that is not any more, and one that never was. */
+async function operatorsWork(at: Fleet): Promise<void> {
+  const { operatorsAddress } = await at.ask<HubStatusAnswer>('GET', '/v1/status');
+  const added = await at.rollcall('operator', 'add', 'ada', '--role', 'operator', '--json');
+  const ada = added.json<OperatorToken>().token;
+  const grace = (await at.ask<OperatorToken>('POST', '/v1/operators', { name: 'grace', role: 'operator' })).token;
+  const rotated = await at.rollcall('operator', 'rotate-token', 'grace');
+  const again = /rco_[A-Za-z0-9_-]+/.exec(rotated.stdout)?.[0];
+  if (again === undefined) throw new Error('no token was shown');
+  operatorTokens.push(ada, grace, again);
+  for (const [index, token] of [...operatorTokens, `${ada.slice(0, -1)}x`].entries()) {
+    const file = at.write(`operator-${index}.token`, token);
+    const to = ['--hub', `https://${operatorsAddress}`, '--token-file', file, '--hub-root-file', at.files.hubRoot];
+    await Promise.all([at.rollcall('host', 'list', ...to), at.rollcall('operator', 'list', ...to, '--json')]);
+  }
+  await at.rollcall('operator', 'remove', 'ada', '--yes');
+  await at.rollcall('operator', 'list', '--json');
+}
 
 function whereTokens(prefix: string): readonly string[] {
   const token = new RegExp(`${prefix}_[A-Za-z0-9_-]{22,}`);
@@ -137,6 +174,8 @@ async function liveThroughEverything(at: Fleet): Promise<void> {
   for (const path of ['/healthz', '/readyz', '/version', '/v1/trust-bundle', '/v1/nothing']) {
     await exchange({ port: at.port }, { method: 'GET', path }, at.recorder);
   }
+
+  await operatorsWork(at);
 
   // Everything that goes wrong.
   await raw.beat({ bearer: bearerOf(planted, 'raw-2', 1) });
