@@ -32,6 +32,8 @@ const cases: readonly Case[] = [
     { ...ready, everSeen: false, fresh: false, publishing: null, keys: [], address: null },
     'never_seen',
   ],
+  ['has keys that cannot be read', { ...ready, areKeysUnreadable: true }, 'keys_unreadable'],
+  ['has keys that can be read', { ...ready, areKeysUnreadable: false }, 'eligible'],
   ['has fallen silent', { ...ready, fresh: false }, 'stale'],
   ['publishes nothing', { ...ready, publishing: null, keys: [] }, 'agent_too_old'],
   ['published once and stopped', { ...ready, publishing: null }, 'agent_too_old'],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fetchGuard } from './fetch-guard.ts';
 import { current, refusedHeaders, retiring, widenedVerifier } from './guard.fixture.ts';
+import type { TokenVerifier } from './token.ts';
 
 const URL_OF_HOST = 'http://test/v1/host';
 
@@ -41,6 +42,22 @@ describe('in front of a server of Request and Response', () => {
     for (const path of ['/healthz/', '//healthz', '/HEALTHZ', '/%68ealthz', '/v1/host?/healthz']) {
       expect((await guarded()(ask(`http://test${path}`))).status).toBe(401);
     }
+  });
+
+  test('a fault of the verifier is no refusal, and lets nobody in', async () => {
+    const broken: TokenVerifier = {
+      ...widenedVerifier(),
+      verify: () => {
+        throw new TypeError('broken');
+      },
+    };
+    let passed = false;
+    const serve = fetchGuard(broken, () => {
+      passed = true;
+      return new Response();
+    });
+    await expect(serve(ask(URL_OF_HOST, ['X-Node-Token', current]))).rejects.toThrow('broken');
+    expect(passed).toBe(false);
   });
 
   test('a fault of the handler stays one', async () => {

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { RollcallError } from '../errors.ts';
 import { call, current, refusedHeaders, retiring, widenedVerifier } from './guard.fixture.ts';
 import type { Guarded, GuardOptions } from './guard.ts';
 import { nodeMiddleware } from './node-middleware.ts';
@@ -93,10 +94,14 @@ describe('in front of node:http', () => {
     expect(() => nodeMiddleware(widenedVerifier(), options)).toThrow(TypeError);
   });
 
-  test('a fault of the verifier is no refusal, and lets nobody in', () => {
+  test.each<[string, Error]>([
+    ['a TypeError', new TypeError('broken')],
+    ['another refusal', new RollcallError('unavailable')],
+    ['what only has the code of one', Object.assign(new Error('broken'), { code: 'unauthenticated' })],
+  ])('a fault of the verifier is no refusal, and lets nobody in: %s', (_, fault) => {
     const broken: TokenVerifier = {
       verify: () => {
-        throw new TypeError('broken');
+        throw fault;
       },
       hits: () => ({ current: 0, next: 0, retiring: 0 }),
     };
@@ -108,7 +113,7 @@ describe('in front of node:http', () => {
       guard(request, response, () => {
         passed = true;
       }),
-    ).toThrow('broken');
+    ).toThrow(fault);
     expect(passed).toBe(false);
   });
 });
