@@ -36,6 +36,7 @@ async function startHub() {
   const hub = {
     url: '',
     generations: [1],
+    nextBeatMs: 200,
     wanted: [] as Assignment[],
     beats: [] as HeartbeatBody[],
     tokens: [] as (readonly string[])[],
@@ -54,7 +55,15 @@ async function startHub() {
       const statements = [signStatement({ kind: 'generation-in-force', epoch: 1, time, body: confirmed, hubKey })];
       const pin = { state: 'pinned' };
       answer.writeHead(200, { 'content-type': 'application/json' });
-      answer.end(JSON.stringify({ time, nextBeatMs: 200, pin, statements, deliveries: due.map((of) => delivery(of)) }));
+      answer.end(
+        JSON.stringify({
+          time,
+          nextBeatMs: hub.nextBeatMs,
+          pin,
+          statements,
+          deliveries: due.map((of) => delivery(of)),
+        }),
+      );
     });
   });
   closing.push(close);
@@ -142,6 +151,22 @@ it('opens its listener with the first answer, and tells the hub of it, of what w
   await until(async () => (await readAgentStatus(stateDir)).listener?.open === false);
   expect((await readAgentStatus(stateDir)).problems.map(({ code }) => code)).toEqual(['listener_unconfirmed']);
   await expect(probeAgent(stateDir)).rejects.toMatchObject({ code: 'listener_unconfirmed' });
+});
+
+it('tells what a probe has found at once, however far the next beat is', async () => {
+  const hub = await startHub();
+  const stateDir = join(directory, 'state');
+  await writeState(stateDir, hub.url, tokenStep(1, [1]));
+  start(stateDir);
+  await portOf(stateDir);
+  await until(() => hub.beats.at(-1)?.probes?.[0]?.step === 1);
+  hub.nextBeatMs = 60_000;
+  hub.wanted = [tokenStep(2, [1, 2], 1)];
+  await until(() => hub.beats.at(-1)?.probes?.[0]?.step === 2);
+  // It hurries for each thing once: the one that it told of it with may be followed by one, and no more.
+  const beats = hub.beats.length;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(hub.beats.length).toBeLessThanOrEqual(beats + 1);
 });
 
 it('serves its routes on its socket, counted like all others, also without a listener on the network', async () => {

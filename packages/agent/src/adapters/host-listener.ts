@@ -69,7 +69,6 @@ export function createHostListener(
   let problem: ListenerStatus['reason'] = null;
   let work: Promise<void> = Promise.resolve();
   let isClosing = false;
-  let news = new AbortController();
 
   const view = () => ({
     host: state.durable.host,
@@ -80,16 +79,18 @@ export function createHostListener(
     describeSinks: sinks,
   });
   const onAnswer = ({ answer: { caller, route }, address, userAgent }: AnsweredCall) => {
-    if (caller === undefined || caller.isProbe || isClosing) return;
+    if (caller === undefined || caller.isProbe) return;
     const declaredHost = caller.host ?? caller.declaredHost;
     counters.note(caller.tokens, { atMs: clock.now(), address, userAgent, route, declaredHost });
   };
   const handleTcp = createHostHandler(() => {
     // A machine that was suspended goes on in the middle of anything: asked before each answer, not only once a second.
-    if (opened !== undefined && decide().open) return view();
+    if (!isClosing && opened !== undefined && decide().open) return view();
     void check();
     return undefined;
   }, onAnswer);
+  // Nobody is answered whose token is not counted: what is written down at the end is what was answered.
+  const handleLocal = createHostHandler(() => (isClosing ? undefined : view()), onAnswer);
 
   const decide = (): ListenerDecision => {
     const { assignments, listener } = state.durable;
@@ -151,6 +152,7 @@ export function createHostListener(
     log.warn(wasOpen ? 'the listener was closed' : errorTable[reason].text, fields);
   };
 
+  const news = createNews();
   const target: ProbeListener = {
     ask: () => {
       if (opened === undefined) return undefined;
@@ -158,10 +160,7 @@ export function createHostListener(
       const at = { address: ownAddress(opened.address), leaf, nonce };
       return (token) => askOwnListener(at, token);
     },
-    onReport: () => {
-      news.abort();
-      news = new AbortController();
-    },
+    onReport: news.tell,
   };
   const probes = createProbes({ clock, random, log }, target);
 
@@ -178,6 +177,7 @@ export function createHostListener(
 
   const reports: ReportsPort = {
     take: (): BeatReports => {
+      news.wake();
       const address = opened === undefined ? undefined : formatListenAddress(opened.address);
       const tokens = counters.reports();
       const found = probes.reports();
@@ -188,7 +188,7 @@ export function createHostListener(
       };
     },
     taken: ({ tokens = [] }) => counters.reported(tokens),
-    news: () => news.signal,
+    news: news.wait,
   };
 
   return {
@@ -204,7 +204,7 @@ export function createHostListener(
       const isSame = next.durable === before.durable && next.confirmation === before.confirmation;
       if (listen !== undefined && !isSame) void check();
     },
-    handle: createHostHandler(view, onAnswer),
+    handle: handleLocal,
     reports,
     status,
     settled: () => work,
@@ -231,6 +231,29 @@ function countersFrom({ random, log }: HostListenerPorts, kept: JsonValue | unde
     log.warn('what was counted before this start cannot be read; the count begins anew', { code: nameOf(error) });
     return createTokenCounters(random);
   }
+}
+
+/** Wakes who waits for it, once; and told while nobody waits, it lets the next one not wait at all. */
+function createNews() {
+  let waiting: AbortController | undefined;
+  let isTold = false;
+  return {
+    tell: () => {
+      if (waiting === undefined) isTold = true;
+      waiting?.abort();
+      waiting = undefined;
+    },
+    wait: (): AbortSignal => {
+      const wasTold = isTold;
+      isTold = false;
+      waiting = wasTold ? undefined : new AbortController();
+      return waiting?.signal ?? AbortSignal.abort();
+    },
+    /** Who waited does so no more. */
+    wake: () => {
+      waiting = undefined;
+    },
+  };
 }
 
 type ListenerDecisionReason = Extract<ListenerDecision, { open: false }>['reason'] | 'listen_failed';
