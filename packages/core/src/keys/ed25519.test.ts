@@ -77,6 +77,13 @@ describe('public keys of small order', () => {
     expect(refusalOf(() => parseEd25519PublicKey(encode(y)))).toBe('malformed_key');
   });
 
+  test('what is longer or shorter than a key is none', () => {
+    const good = ed25519PublicKey(key);
+    expect(refusalOf(() => parseEd25519PublicKey(new Uint8Array([...good, 0])))).toBe('malformed_key');
+    expect(refusalOf(() => parseEd25519PublicKey(good.subarray(1)))).toBe('malformed_key');
+    expect(parseEd25519PublicKey(good)).toBe(good);
+  });
+
   test('y = p - 2 is below the prime and is not', () => {
     expect(parseEd25519PublicKey(encode(p - 2n))).toEqual(encode(p - 2n));
   });

@@ -37,6 +37,7 @@ test('an enrolment token round-trips', () => {
   const { secret: given, ...expected } = token;
   expect(rest).toEqual(expected);
   expect(secret.reveal()).toEqual(given.reveal());
+  expect(secret.kind).toBe('enrolment');
 });
 
 test('a hub-root file round-trips, as text and as bytes', () => {
@@ -113,6 +114,7 @@ describe('spoiled', () => {
     ['spki', { spki: 'AAAA' }],
     ['spki', { spki: [] }],
     ['spki', { spki: ['AAAA'] }],
+    ['hubs', { hubs: [] }],
     ['hubs', { hubs: [1] }],
     ['hubs', { hubs: ['hub.example'] }],
     ['secret', { secret: 'AAAA' }],

@@ -46,6 +46,12 @@ describe('a secret does not show itself', () => {
     expectNoTrace(show());
   });
 
+  test('but its kind, wherever it is printed', () => {
+    const shown = '[redacted master]';
+    expect([`${secret}`, inspect(secret), secret.toJSON()]).toEqual([shown, shown, shown]);
+    expect(JSON.stringify({ secret })).toBe(`{"secret":"${shown}"}`);
+  });
+
   test('and the traces that are looked for would be found', () => {
     expect(() => expectNoTrace(Buffer.from(secret.reveal()).toString('hex'))).toThrow();
     expect(() => expectNoTrace(JSON.stringify([...secret.reveal()]))).toThrow();

@@ -86,5 +86,6 @@ describe('HKDF-SHA256', () => {
   test.each([0, -1, 1.5, 8_161, Number.NaN])('refuses a length of %d', (length) => {
     expect(() => hkdfExpand(new Uint8Array(32), length)).toThrow(RangeError);
     expect(hkdfExpand(new Uint8Array(32), 8_160)).toHaveLength(8_160);
+    expect(hkdfExpand(new Uint8Array(32), 1)).toHaveLength(1);
   });
 });

@@ -21,6 +21,7 @@ describe('tokens', () => {
           expect(refusalOf(() => parseToken(other, text))).toBe('malformed_token');
           // Relabelled by hand: the checksum holds the prefix too.
           expect(refusalOf(() => parseToken(other, text.replace(prefix, other)))).toBe('malformed_token');
+          expect(refusalOf(() => parseToken(prefix, text.replace(prefix, other)))).toBe('malformed_token');
         }
       }),
     );
@@ -75,6 +76,10 @@ describe('tokens', () => {
     const text = encodeToken('rch', longest);
     expect(text.length).toBe(limits.tokenTextMaxCharacters);
     expect(parseToken('rch', text)).toEqual(longest);
+    const longer = Buffer.alloc(longest.length + 1);
+    const checksum = createHash('sha256').update('rch_').update(longer).digest().subarray(0, 4);
+    const tooLong = `rch_${Buffer.concat([longer, checksum]).toString('base64url')}`;
+    expect(refusalOf(() => parseToken('rch', tooLong))).toBe('malformed_token');
   });
 
   test('are not made of nothing, nor of more than can be read', () => {
