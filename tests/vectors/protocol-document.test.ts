@@ -61,6 +61,8 @@ describe('a limit', () => {
     ['versions in an assignment', `${limits.acceptedVersions}`],
     ['`refused` in a beat', `${limits.refusalsPerBeat}`],
     ['nesting of JSON', `${limits.jsonMaxDepth}`],
+    ['a challenge may be answered for', s(limits.challengeMs)],
+    ['certificate request', `${limits.certificateRequestMaxBytes.toLocaleString('en-US')} bytes`],
     ['id of a challenge', `${limits.challengeIdMaxBytes.toLocaleString('en-US')} bytes`],
   ])('is the one of the table of limits: %s, %s', (what, limit) => {
     expect(page.split('\n')).toContain(`| ${what} | ${limit} |`);
