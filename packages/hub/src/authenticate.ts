@@ -64,7 +64,7 @@ export async function authenticateMember(hub: AuthHub, request: IncomingMessage)
     token = verifyToken(hub, presented);
   }
   const isLetIn = token !== undefined && isDeclared;
-  hub.counts.add('auth', isLetIn ? 'ok' : 'refused');
+  hub.counts.add('member_auth', isLetIn ? 'ok' : 'refused');
   if (token === undefined || !isLetIn) throw new RollcallError('unauthenticated');
   return { rung: 'fleet-token', declaredHost: host ?? null, token };
 }

@@ -14,7 +14,15 @@ export interface Counts {
   readonly skewSeconds: Histogram;
 }
 
-const countNames = ['heartbeats', 'auth', 'delivery_refusals', 'publications', 'master_hits', 'instances'] as const;
+const countNames = [
+  'heartbeats',
+  'auth',
+  'member_auth',
+  'delivery_refusals',
+  'publications',
+  'master_hits',
+  'instances',
+] as const;
 export type CountName = (typeof countNames)[number];
 
 export function createCounts(): Counts {

@@ -7,7 +7,7 @@ import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import type { SecretBytes } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { oldTokenVerifies, type Rotation, replicaAccepts, retiringVersion } from '@rollcall/core/rotation';
-import { createTokenVerifier, type TokenVerifier } from '@rollcall/core/verify';
+import { createTokenVerifier, type TokenRole, type TokenVerifier } from '@rollcall/core/verify';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { createSharedRun } from './shared-run.ts';
@@ -19,6 +19,8 @@ import { EVERY_HOST, readTrustVersion } from './store/trust-changes.ts';
 export interface PresentedToken {
   readonly secret: string;
   readonly version: number;
+  /** What it was to the hub when it came. */
+  readonly kind: TokenRole;
 }
 
 export interface LiveTokens {
@@ -27,6 +29,8 @@ export interface LiveTokens {
   catchUp(): Promise<void>;
   /** Throws `unauthenticated`, or `unavailable` when they could not be read for 30 s (I8). */
   verify(presented: string): PresentedToken;
+  /** Their names. */
+  secrets(): readonly string[];
   /** The versions of it that are taken at this moment. */
   accepts(secret: string): readonly number[];
   /** The version of it that is on its way out; `null` while no rotation runs. */
@@ -82,13 +86,16 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
     verify(presented) {
       let found: PresentedToken | undefined;
       // Every one is asked: time tells neither which secret was meant nor that one was.
-      for (const { secret, verifier } of slotsNow()) {
+      for (const { secret, verifier, retiring, next } of slotsNow()) {
         const version = tryVerify(verifier, presented);
-        if (version !== undefined) found = { secret, version };
+        const kind = version === retiring ? 'retiring' : version === next ? 'next' : 'current';
+        if (version !== undefined) found = { secret, version, kind };
       }
       if (found === undefined) throw new RollcallError('unauthenticated');
       return found;
     },
+
+    secrets: () => held.map(({ token }) => token.name),
 
     accepts: (secret) => slotsNow().find((slot) => slot.secret === secret)?.versions ?? [],
 
@@ -125,6 +132,9 @@ interface Slot {
   readonly secret: string;
   readonly versions: readonly number[];
   readonly verifier: TokenVerifier;
+  /** Before callers switch there is a next version, and once they do a retiring one. */
+  readonly next: number | null;
+  readonly retiring: number | null;
 }
 
 /** Good until the next time at which an old version is refused, whoever presents it. */
@@ -145,7 +155,14 @@ function toSlot({ token, versions, rotation }: HeldToken, nowMs: number): Slot {
   const [current, next] = accepted.map((version) => ({ version, value: textOf(token.name, versions, version) }));
   if (current === undefined) throw new TypeError(`no version of ${token.name} is taken`);
   const set = { current, ...(next === undefined ? {} : { next }), weak: token.weak };
-  return { secret: token.name, versions: accepted, verifier: createTokenVerifier(set) };
+  const isWidening = rotation?.phase === 'planned' || rotation?.phase === 'widening';
+  return {
+    secret: token.name,
+    versions: accepted,
+    verifier: createTokenVerifier(set),
+    next: rotation !== undefined && isWidening ? rotation.to : null,
+    retiring: rotation === undefined || isWidening ? null : retiringVersion(rotation),
+  };
 }
 
 function textOf(secret: string, versions: readonly TokenVersionRecord[], version: number): string {

@@ -7,6 +7,7 @@ import { encodeBase64url } from '@rollcall/core/bytes';
 import { limits } from '@rollcall/core/limits';
 import type { Random } from '@rollcall/core/ports';
 import { type CountRecord, type HitSource, noteCount } from '@rollcall/core/rotation';
+import type { TokenRole } from '@rollcall/core/verify';
 import type { Vault } from './kek/vault.ts';
 import { deleteMeta, findMeta, writeMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
@@ -17,7 +18,9 @@ import { listTokens } from './store/tokens.ts';
 export const REPLICA = 'replica:local';
 
 export interface TokenHits {
-  note(secret: string, version: number, source: HitSource): void;
+  note(secret: string, version: number, kind: TokenRole, source: HitSource): void;
+  /** Since this process started, by what the version was when it came; each as `secret kind`. */
+  byKind(): ReadonlyMap<string, number>;
   /** Of this replica, as of now. */
   count(secret: string, version: number, nowMs: number): CountRecord;
   /** Who sent a version to this replica, the newest first. */
@@ -33,6 +36,7 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
   const { db, vault, random } = deps;
   const records = new Map<string, CountRecord>();
   const counts = new Map<string, number>();
+  const kinds = new Map<string, number>();
   const sources = new Map<string, Map<string, HitSource>>();
   const key = (secret: string, version: number) => `${secret} ${version}`;
 
@@ -57,8 +61,9 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
   };
 
   return {
-    note(secret, version, source) {
+    note(secret, version, kind, source) {
       const of = key(secret, version);
+      kinds.set(`${secret} ${kind}`, (kinds.get(`${secret} ${kind}`) ?? 0) + 1);
       counts.set(of, (counts.get(of) ?? 0) + 1);
       // At once: when it was looked at last must not become when it was sent last.
       count(of, source.atMs);
@@ -70,6 +75,7 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
       const [oldest] = seen.keys();
       if (seen.size > limits.oldHitSources && oldest !== undefined) seen.delete(oldest);
     },
+    byKind: () => kinds,
     count: (secret, version, nowMs) => count(key(secret, version), nowMs),
     sources: (secret, version) => [...(sources.get(key(secret, version))?.values() ?? [])].reverse(),
     save: (nowMs) =>

@@ -12,6 +12,7 @@ export interface MetricRow {
 
 /** Stands for every code of docs/errors.md. */
 export const anyErrorCode = 'a code of errors.md';
+export const anySecret = 'the name of a shared token';
 export const anyVersion = 'the version of the program';
 
 /** Of what ends within this long, and what has ended. */
@@ -22,8 +23,8 @@ export const certificateHorizonsMs = {
   '30d': 2_592_000_000,
 } as const;
 
-const secret = ['master'];
-const rung = ['derived'];
+const secret = ['master', anySecret];
+const rung = ['fleet-token', 'derived'];
 /** docs/PROTOCOL.md, 8.3. */
 const deliveryReasons = [
   ...['delivery_malformed', 'delivery_other_host', 'delivery_unknown_recipient', 'delivery_replayed'],
@@ -69,7 +70,7 @@ export const metricTable = {
   },
   rollcall_token_hits_total: {
     type: 'counter',
-    help: 'Bearers that verified, by the place of their version. Retiring ones during a rotation show who has not come along.',
+    help: 'Bearers and shared tokens that this hub took, by the place of their version. Retiring ones during a rotation show who has not come along.',
     labels: { secret, kind: ['current', 'next', 'retiring'] },
   },
   rollcall_instances_total: {

@@ -1,6 +1,6 @@
 /** What every metric is at this moment: counts from memory, and the roll at the source in one pass. */
 import { isFresh } from '@rollcall/core/liveness';
-import { type Gate, phases, type Rotation } from '@rollcall/core/rotation';
+import { type Gate, type Holder, lacksNothing, phases, type Rotation } from '@rollcall/core/rotation';
 import { anyErrorCode, certificateHorizonsMs, type MetricName, metricTable } from '@rollcall/wire';
 import type { CountName } from '../counts.ts';
 import type { HistogramReading } from '../histogram.ts';
@@ -8,9 +8,12 @@ import type { Hub } from '../hub.ts';
 import type { Jobs } from '../jobs/run-jobs.ts';
 import { MASTER } from '../live-generations.ts';
 import { type RollView, viewRoll, viewRotation } from '../operations/rotation/view.ts';
+import { observeHolders } from '../operations/token/observe-holders.ts';
+import { type TokenView, viewToken } from '../operations/token/view-token.ts';
 import type { RollEntry } from '../roll.ts';
 import type { SelfChecks } from '../self-checks.ts';
 import { findRunning } from '../store/rotations.ts';
+import { listTokens } from '../store/tokens.ts';
 
 /** What the hub itself does not hold. */
 export interface MetricSources {
@@ -49,7 +52,7 @@ export async function collectValues(hub: Hub, sources: MetricSources): Promise<M
   };
 }
 
-function countValues({ counts }: Hub) {
+function countValues({ counts, tokens, tokenHits }: Hub) {
   const of = (count: CountName, label: string, known: readonly string[], more: Readonly<Record<string, string>> = {}) =>
     byLabel(label, known, counts.read(count)).map(({ labels, value }) => ({ labels: { ...more, ...labels }, value }));
   const { rollcall_heartbeats_total: beats, rollcall_publications_total: publications } = metricTable;
@@ -58,8 +61,19 @@ function countValues({ counts }: Hub) {
   return {
     rollcall_heartbeats_total: of('heartbeats', 'result', beats.labels.result),
     rollcall_heartbeat_duration_seconds: [{ value: counts.heartbeatSeconds.read() }],
-    rollcall_auth_total: of('auth', 'result', auth.labels.result, { rung: 'derived' }),
-    rollcall_token_hits_total: of('master_hits', 'kind', hits.labels.kind, { secret: MASTER }),
+    rollcall_auth_total: [
+      ...of('auth', 'result', auth.labels.result, { rung: 'derived' }),
+      ...of('member_auth', 'result', auth.labels.result, { rung: 'fleet-token' }),
+    ],
+    rollcall_token_hits_total: [
+      ...of('master_hits', 'kind', hits.labels.kind, { secret: MASTER }),
+      ...tokens.secrets().flatMap((secret) =>
+        hits.labels.kind.map((kind) => ({
+          labels: { secret, kind },
+          value: tokenHits.byKind().get(`${secret} ${kind}`) ?? 0,
+        })),
+      ),
+    ],
     rollcall_instances_total: of('instances', 'kind', instances.labels.kind),
     rollcall_publications_total: of('publications', 'result', publications.labels.result),
     rollcall_delivery_refusals_total: of('delivery_refusals', 'reason', refusals.labels.reason),
@@ -74,7 +88,8 @@ async function rollValues(hub: Hub): Promise<Pick<MetricValues, RollMetric>> {
   const now = hub.clock.monotonic();
   const isDue = (entry: RollEntry) => entry.status === 'active' && entry.ackedStep < entry.wantedStep;
   const { rollcall_hosts: byStatus, rollcall_hosts_by_rung: byRung } = metricTable;
-  const ofMaster = (value: number): readonly Sample[] => [{ labels: { secret: MASTER }, value }];
+  const ofMaster = (value: number): Sample => ({ labels: { secret: MASTER }, value });
+  const tokens = await viewTokens(hub);
   return {
     rollcall_hosts: byLabel('status', byStatus.labels.status, countEach(hosts.map(({ status }) => status))),
     rollcall_hosts_fresh: [
@@ -82,16 +97,60 @@ async function rollValues(hub: Hub): Promise<Pick<MetricValues, RollMetric>> {
     ],
     rollcall_hosts_by_rung: byLabel('rung', byRung.labels.rung, countEach(entries.flatMap(({ rung }) => rung ?? []))),
     rollcall_hosts_without_usable_pin: [{ value: sweep.withoutUsablePin.length }],
-    rollcall_hosts_not_proven: ofMaster(sweep.notProvenOnCurrent.length),
+    rollcall_hosts_not_proven: [
+      ofMaster(sweep.notProvenOnCurrent.length),
+      ...tokens.map(({ secret, holders }) => ({ labels: { secret }, value: holders.filter(isUnproven).length })),
+    ],
     rollcall_pending_pins: [{ value: sweep.pendingPins }],
-    rollcall_deliveries_due: ofMaster(entries.filter(isDue).length),
-    rollcall_rotation_phase: Object.keys(phases).map((phase) => ({
-      labels: { secret: MASTER, phase },
-      value: rotation?.phase === phase ? 1 : 0,
-    })),
-    rollcall_rotation_blockers: ofMaster(gate?.blockers.length ?? 0),
+    rollcall_deliveries_due: [
+      ofMaster(entries.filter(isDue).length),
+      ...tokens.map(({ secret }) => ({
+        labels: { secret },
+        value: entries.filter((entry) => isTokenDue(entry, secret)).length,
+      })),
+    ],
+    rollcall_rotation_phase: [
+      ...phaseValues(MASTER, rotation),
+      ...tokens.flatMap(({ secret, view }) => phaseValues(secret, view?.rotation ?? null)),
+    ],
+    rollcall_rotation_blockers: [
+      ofMaster(gate?.blockers.length ?? 0),
+      ...tokens.map(({ secret, view }) => ({ labels: { secret }, value: view?.gate.blockers.length ?? 0 })),
+    ],
     rollcall_generation_verify_until_seconds: [{ value: (sweep.previousVerifiesUntilMs ?? 0) / 1_000 }],
   };
+}
+
+interface TokenReading {
+  readonly secret: string;
+  readonly holders: readonly Holder[];
+  /** While a rotation runs. */
+  readonly view?: TokenView;
+}
+
+async function viewTokens(hub: Hub): Promise<readonly TokenReading[]> {
+  const readings: TokenReading[] = [];
+  for (const { name: secret } of await listTokens(hub.db, hub.vault)) {
+    const running = await findRunning(hub.db, hub.vault, secret);
+    const view = running === undefined ? undefined : await viewToken(hub, hub.db, running);
+    const holders = view?.holders ?? (await observeHolders(hub, hub.db, secret, null));
+    readings.push({ secret, holders, ...(view === undefined ? {} : { view }) });
+  }
+  return readings;
+}
+
+/** Nobody has seen it send what it is told to send. */
+function isUnproven(holder: Holder): boolean {
+  return holder.presents && !lacksNothing(holder) && holder.provenVersion === null;
+}
+
+function isTokenDue({ status, tokens }: RollEntry, secret: string): boolean {
+  const wanted = tokens.find((token) => token.secret === secret)?.wanted;
+  return status === 'active' && wanted !== undefined && wanted.ackedStep < wanted.step;
+}
+
+function phaseValues(secret: string, rotation: Rotation | null): readonly Sample[] {
+  return Object.keys(phases).map((phase) => ({ labels: { secret, phase }, value: rotation?.phase === phase ? 1 : 0 }));
 }
 
 type RollMetric = keyof typeof unreadableRoll;

@@ -1,17 +1,22 @@
 /** The metrics as a contract (design 8): what alerts are written against is there, of its type, and moves by the act that it is about. */
+import type { IncomingMessage } from 'node:http';
+import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { errorTable } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
-import { anyErrorCode, anyVersion, type MetricRow, metricTable } from '@rollcall/wire';
+import { anyErrorCode, anySecret, anyVersion, type MetricRow, metricTable } from '@rollcall/wire';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { authenticateMember } from '../authenticate.ts';
 import { addExisting, createWrapKey, enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
 import { createTestHub, DAY_MS, HOUR_MS, operator, type TestHub } from '../hub.fixture.ts';
 import { runJobs } from '../jobs/run-jobs.ts';
 import { addHost } from '../operations/add-host.ts';
+import { createSecret } from '../operations/create-secret.ts';
 import { evictHost } from '../operations/end-host.ts';
 import { retireRotation } from '../operations/rotation/retire.ts';
 import { startRotation } from '../operations/rotation/start.ts';
 import { stepRotation } from '../operations/rotation/step.ts';
 import { suspendHost } from '../operations/suspend-host.ts';
+import { startToken } from '../operations/token/rotate-token.ts';
 import { type Scrape, scrape } from './metrics.fixture.ts';
 
 /** Design 8, "Metrics", word by word. */
@@ -46,6 +51,18 @@ beforeEach(async () => {
 });
 
 const rotate = () => startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+const TOKEN = 'the-token-that-the-fleet-has-had-for-years';
+async function bringToken(): Promise<void> {
+  await createSecret(hub, { name: 'fleet', value: encodeBase64url(utf8(TOKEN)), holders: ['all'] }, operator);
+}
+/** The hub probes itself in vain here, and that is the one blocker: the host has no listener. */
+async function rotateToken(): Promise<void> {
+  const wish = { reason: 'planned', leave: [], narrowByMs: null, auto: 'off', batch: 1 } as const;
+  await startToken(hub, { secret: 'fleet', ...wish }, operator);
+}
+async function sendToken(token: string): Promise<unknown> {
+  return authenticateMember(hub, { rawHeaders: ['X-Node-Token', token] } as IncomingMessage);
+}
 async function step(): Promise<void> {
   while (await stepRotation(hub));
 }
@@ -99,13 +116,30 @@ describe('moves by the act that it is about:', () => {
     ['rollcall_clock_skew_seconds_bucket{le="300"}', 1, () => host.beat(hub, { body: { sentAt: new Date(hub.wall.now() + 90_000).toISOString() } })],
     ['rollcall_check_ok{check="hub_time"}', -1, () => { hub.wall.setWall(hub.wall.now() + DAY_MS); return hub.wall.advance(0); }],
     ['rollcall_check_ok{check="pin_store"}', -1, async () => { hub.tamper('update pins set since = since + 1'); await hub.roll.reloadAll(); }],
-  ])('%s, by %d', async (series, by, act) => {
+  ])('%s, by %d', moves);
+
+  // biome-ignore format: a table
+  it.each<readonly [series: string, by: number, act: Act]>([
+    ['rollcall_auth_total{rung="fleet-token",result="ok"}', 1, () => sendToken(TOKEN)],
+    ['rollcall_auth_total{rung="fleet-token",result="refused"}', 1, () => refused(sendToken('x'))],
+    ['rollcall_token_hits_total{secret="fleet",kind="current"}', 1, async () => { await host.beat(hub); await host.beat(hub); }],
+    ['rollcall_token_hits_total{secret="fleet",kind="retiring"}', 0, () => host.beat(hub)],
+    ['rollcall_deliveries_due{secret="fleet"}', -1, async () => { await host.beat(hub); await host.beat(hub); }],
+    ['rollcall_hosts_not_proven{secret="fleet"}', -1, async () => { await host.beat(hub); await host.beat(hub); }],
+    ['rollcall_rotation_phase{secret="fleet",phase="widening"}', 1, rotateToken],
+    ['rollcall_rotation_blockers{secret="fleet"}', 1, rotateToken],
+  ])('of a shared token: %s, by %d', async (series, by, act) => {
+    await bringToken();
+    await moves(series, by, act);
+  });
+
+  async function moves(series: string, by: number, act: Act): Promise<void> {
     const before = (await scrape(hub)).value(series);
     await act();
     const after = (await scrape(hub)).value(series);
     // There before the first event: of a line that appears with it no rise is seen.
     expect([typeof before, after]).toEqual(['number', (before ?? 0) + by]);
-  });
+  }
 
   it('rollcall_generation_verify_until_seconds, from nothing to the end of the window and back', async () => {
     const series = 'rollcall_generation_verify_until_seconds';
@@ -232,6 +266,7 @@ function isOfTable(name: string, label: string, word: string): boolean {
   if (row?.type === 'histogram' && label === 'le') return /^(?:\d+(?:\.\d+)?|\+Inf)$/.test(word);
   const known = row?.labels[label] ?? [];
   if (known.includes(anyErrorCode) && Object.hasOwn(errorTable, word)) return true;
+  if (known.includes(anySecret) && word === 'fleet') return true;
   if (known.includes(anyVersion)) return /^\d+\.\d+\.\d+$/.test(word);
   return known.includes(word);
 }

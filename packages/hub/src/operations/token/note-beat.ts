@@ -18,9 +18,9 @@ import type { Beat } from '../receive-heartbeat.ts';
 export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<void> {
   const { who, body, from, userAgent } = beat;
   const { entry, tokens } = who;
-  for (const { secret, version } of tokens) {
+  for (const { secret, version, kind } of tokens) {
     const source = { address: from, userAgent, route: HEARTBEAT, host: entry.id, atMs: time.nowMs };
-    hub.tokenHits.note(secret, version, source);
+    hub.tokenHits.note(secret, version, kind, source);
   }
   for (const held of entry.tokens) {
     const presented = tokens.find(({ secret }) => secret === held.secret)?.version;

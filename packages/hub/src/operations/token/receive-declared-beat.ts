@@ -24,7 +24,7 @@ export async function receiveDeclaredBeat(hub: Hub, { who, body, from, userAgent
   if (body.host !== undefined && body.host !== declaredHost) throw new RollcallError('host_mismatch');
   const { nowMs, monotonicMs } = hub.clock.read();
   const source = { address: from, userAgent, route: routes.heartbeat.path, host: declaredHost, atMs: nowMs };
-  hub.tokenHits.note(token.secret, token.version, source);
+  hub.tokenHits.note(token.secret, token.version, token.kind, source);
   const entry = declaredHost === null ? undefined : hub.roll.get(declaredHost);
   if (entry !== undefined && mayBeDeclared(entry)) {
     entry.lastSeenAt = nowMs;

@@ -103,7 +103,7 @@ describe('a shared token', () => {
     await start({ auto: 'to_narrowing' });
     for (let round = 0; round < 6; round += 1) await beatAll();
     expect(await phase()).toBe('proving');
-    hub.tokenHits.note('fleet', 1, {
+    hub.tokenHits.note('fleet', 1, 'retiring', {
       address: '127.0.0.23',
       userAgent: 'cron/1',
       route: '/v1/whoami',

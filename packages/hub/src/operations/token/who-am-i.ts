@@ -17,10 +17,10 @@ export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI
   const who = await (isMember(request) ? authenticateMember(hub, request) : authenticateHost(hub, request));
   const isProbe = isMarked(request.headers['x-rollcall-probe'], hub.tokenProbes.mark);
   const host = hostOf(who);
-  for (const { secret, version } of tokensOf(who)) {
+  for (const { secret, version, kind } of tokensOf(who)) {
     if (isProbe) continue;
     const from = { address: request.socket.remoteAddress ?? '', userAgent: userAgentOf(request), route: '/v1/whoami' };
-    hub.tokenHits.note(secret, version, { ...from, host: host.host ?? host.declaredHost, atMs: hub.clock.now() });
+    hub.tokenHits.note(secret, version, kind, { ...from, host: host.host ?? host.declaredHost, atMs: hub.clock.now() });
   }
   return { rung: who.rung, ...host };
 }
