@@ -1,14 +1,23 @@
 /** After a leak: what its thief can still do, for a person who has to decide how long that may go on (design 5). */
-import { type LeakRow, whatThiefCanStillDo } from '@rollcall/core/rotation';
+import {
+  type LeakRow,
+  type TokenLeakRow,
+  whatThiefCanStillDo,
+  whatTokenThiefCanStillDo,
+} from '@rollcall/core/rotation';
 import type { RotationStatus } from '@rollcall/wire';
 import { formatInstant } from './age.ts';
 import { indented, type View } from './page.ts';
 import { printable } from './printable.ts';
 
 /** The facts, for `--json` and for the page. */
-export function thiefRows({ rotation, verifyUntil }: RotationStatus, nowMs: number): readonly LeakRow[] {
+export function thiefRows(
+  { rotation, verifyUntil }: RotationStatus,
+  nowMs: number,
+): readonly (LeakRow | TokenLeakRow)[] {
   const verifyUntilMs = verifyUntil === null ? null : Date.parse(verifyUntil);
-  return whatThiefCanStillDo({ from: rotation.from, to: rotation.to, verifyUntilMs, nowMs });
+  const facts = { from: rotation.from, to: rotation.to, verifyUntilMs, nowMs };
+  return rotation.terms === undefined ? whatThiefCanStillDo(facts) : whatTokenThiefCanStillDo(facts);
 }
 
 export function formatThief(status: RotationStatus, view: View): string[] {
@@ -24,7 +33,7 @@ export function formatThief(status: RotationStatus, view: View): string[] {
       : [view.style.warn(`Until ${formatInstant(verifyUntil, view.nowMs)} a thief of ${secret} can still:`), ...can]),
     'It cannot, now or later:',
     ...listed('cannot'),
-    'It may, where `rollcall pin confirm` was not done:',
+    rotation.terms === undefined ? 'It may, where `rollcall pin confirm` was not done:' : 'It may:',
     ...listed('may'),
   ];
 }

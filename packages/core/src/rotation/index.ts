@@ -68,6 +68,7 @@ export {
 export { hasProven, lacksNothing, type RollHost, type UnreadablePart } from './roll.ts';
 export { decideStart, type StartDecision, type StartRequest } from './start.ts';
 export { retireNow, type Sweep, safeToRetire, strandedByRetiring, sweepRoll } from './sweep.ts';
+export { type TokenLeakAct, type TokenLeakRow, whatTokenThiefCanStillDo } from './token-leak.ts';
 export {
   decideTokenCut,
   decideTokenStart,
