@@ -1,8 +1,10 @@
 /** After faults have stopped: who must come along, by when, and what it is to have come along. */
+import { equalBytes } from '@rollcall/core/bytes';
 import { limits } from '@rollcall/core/limits';
 import { Violation } from './engine/scheduler.ts';
 import type { AgentMachine } from './machines/agent-machine.ts';
 import type { GenerationRow } from './machines/store-snapshot.ts';
+import { ownHeartbeatKey } from './own-derivation.ts';
 import type { World } from './world.ts';
 
 /** Waves that a rotation may still have before it: a canary, everyone, narrowing. */
@@ -15,7 +17,7 @@ export function boundMs(world: World): number {
   return limits.backoffMaxMs + limits.otherBearerMs + limits.answerTimeoutMs + 3 * WAVES * intervalMs;
 }
 
-/** The hosts that have a way: their own machine holds the pinned key and a bearer that stays live, or a token that is. */
+/** The hosts that have a way: their own machine holds the pinned key and a bearer that stays live, and its hub can go on from where it stands. */
 export function expectedToConverge(world: World): readonly AgentMachine[] {
   return [...world.agents.values()].filter((machine) => machine.name === machine.host && hasAWay(world, machine));
 }
@@ -24,13 +26,32 @@ function hasAWay(world: World, machine: AgentMachine): boolean {
   const { snapshot } = world;
   const row = snapshot.hosts.get(machine.host);
   const durable = readDurable(machine);
-  if (row?.status !== 'active' || durable === undefined || world.ledger.excused.has(machine.host)) return false;
+  if (row?.status !== 'active' || durable === undefined || isBeyondItsHub(world, machine)) return false;
   if (snapshot.pins.get(machine.host) !== durable.fingerprint) return false;
   const hubNowMs = world.hub.hub?.clock.now() ?? 0;
-  return durable.held.some(
-    ({ version, life }) =>
-      life === row.life && staysLive(snapshot.generations.get(version), hubNowMs + 2 * boundMs(world)),
-  );
+  const untilMs = hubNowMs + 2 * boundMs(world);
+  return durable.held.some((bearer) => {
+    const generation = snapshot.generations.get(bearer.version);
+    return bearer.life === row.life && staysLive(generation, untilMs) && isOf(generation, machine.host, bearer);
+  });
+}
+
+/** A hub that was restored may draw another value for the same version. */
+function isOf(generation: GenerationRow | undefined, host: string, { life, key }: HeldOnDisk['held'][number]): boolean {
+  return generation?.master !== undefined && equalBytes(ownHeartbeatKey(generation.master, host, life), key);
+}
+
+/** It holds a step that its hub has not issued, since that, or a row of it, was put back: it refuses what is not above it. */
+function isBeyondItsHub({ snapshot }: World, machine: AgentMachine): boolean {
+  const wanted = snapshot.assignments.get(machine.host);
+  const held = machine.state?.durable.assignments.get('master');
+  if (held === undefined) return false;
+  if (wanted === undefined || held.epoch !== wanted.epoch || held.step > wanted.step) return true;
+  return held.step === wanted.step && textOfSets(held) !== `${wanted.accept} ${wanted.present}`;
+}
+
+function textOfSets({ accept, present }: { accept: readonly { version: number }[]; present: number }): string {
+  return `${JSON.stringify(accept.map(({ version }) => version))} ${present}`;
 }
 
 function staysLive(generation: GenerationRow | undefined, untilMs: number): boolean {
@@ -80,13 +101,21 @@ function isWaitingForNobody({ snapshot }: World): boolean {
   );
 }
 
-function whatIsMissing({ snapshot }: World, machine: AgentMachine): string | undefined {
+/** Named with `--leave`, and every version that it holds has ended with that. Who was named only is still to come along. */
+function isCutOffByName({ snapshot, hub }: World, machine: AgentMachine): boolean {
+  if (!snapshot.rotations.some(({ left }) => left.includes(machine.host))) return false;
+  const nowMs = hub.hub?.clock.now() ?? 0;
+  const held = readDurable(machine)?.held ?? [];
+  return held.every(({ version }) => !staysLive(snapshot.generations.get(version), nowMs));
+}
+
+function whatIsMissing(world: World, machine: AgentMachine): string | undefined {
+  const { snapshot } = world;
   const row = snapshot.hosts.get(machine.host);
   const wanted = snapshot.assignments.get(machine.host);
   const held = machine.state?.durable.assignments.get('master');
   // An operator's last word was still on its way when faults stopped: he took it off, or went on without it.
-  const isLeft = snapshot.rotations.some(({ left }) => left.includes(machine.host));
-  if (row?.status !== 'active' || isLeft) return undefined;
+  if (row?.status !== 'active' || isCutOffByName(world, machine)) return undefined;
   if (!machine.isUp) return `does not run: ${machine.ended}`;
   if (wanted === undefined) return 'has no assignment';
   if (held?.step !== wanted.step) return `holds step ${held?.step} where ${wanted.step} is wanted`;
@@ -98,7 +127,7 @@ function whatIsMissing({ snapshot }: World, machine: AgentMachine): string | und
 
 interface HeldOnDisk {
   readonly fingerprint: string;
-  readonly held: readonly { readonly version: number; readonly life: number }[];
+  readonly held: readonly { readonly version: number; readonly life: number; readonly key: Uint8Array }[];
 }
 
 /** Of the running agent, or nothing: one that cannot start is left behind, by name. */
@@ -107,6 +136,9 @@ function readDurable(machine: AgentMachine): HeldOnDisk | undefined {
   const key = durable?.wrapKeys[0];
   if (durable === undefined || key === undefined) return undefined;
   const accept = durable.assignments.get('master')?.accept ?? [];
-  const held = accept.map(({ version, value }) => ({ version, life: 'life' in value ? value.life : 0 }));
+  const held = accept.flatMap(({ version, value }) => {
+    const key = 'keys' in value ? value.keys['heartbeat'] : undefined;
+    return key === undefined || !('life' in value) ? [] : [{ version, life: value.life, key: key.reveal() }];
+  });
   return { fingerprint: key.public.fingerprint, held };
 }

@@ -31,9 +31,10 @@ export interface Knobs {
   readonly wrongClocks: boolean;
 }
 
-export type ThiefKind = 'master' | 'bearer' | 'recording' | 'network' | 'disk';
+/** What a thief has; what does most harm, most often. */
+const thieves = ['master', 'master', 'bearer', 'recording', 'network', 'disk', 'token', 'database'] as const;
 
-const thieves: readonly ThiefKind[] = ['master', 'bearer', 'recording', 'network', 'disk'];
+export type ThiefKind = (typeof thieves)[number];
 
 export function drawKnobs(dice: Dice): Knobs {
   const isRough = dice.chance(0.6);
@@ -51,7 +52,7 @@ export function drawKnobs(dice: Dice): Knobs {
     slowMs: dice.pick([100, 3_000]),
     faultPerStep: isRough ? dice.pick([0.002, 0.006, 0.015]) : 0,
     operatorEveryMs: dice.pick([5_000, 15_000, 40_000]),
-    thiefEveryMs: dice.chance(0.5) ? dice.pick([5_000, 15_000]) : 0,
+    thiefEveryMs: dice.chance(0.65) ? dice.pick([5_000, 15_000]) : 0,
     thief: dice.pick(thieves),
     hubTimerLateMs: dice.pick([1_000, 5_000, 15_000]),
     faultyEvents: dice.between(150, 450),

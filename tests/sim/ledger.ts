@@ -1,9 +1,6 @@
 /** What the simulator knows by itself about a run: who was given what, who said what, and which values ever were. No invariant asks the product for it. */
-import { deriveHostKey, encodeToken } from '@rollcall/core/keys';
 import type { StoreSnapshot } from './machines/store-snapshot.ts';
-
-/** For how long what was read of the store may go on saying yes (I8), on a hub whose clock is a little slow. */
-export const CACHED_YES_MS = 31_000;
+import { ownBearer, ownHeartbeatKey } from './own-derivation.ts';
 
 /** An enrolment token that an operator was shown. */
 export interface IssuedToken {
@@ -41,8 +38,6 @@ export class Ledger {
   readonly issued = new Map<string, Set<string>>();
   /** Hosts of which someone else has had a key or a disk: nothing follows from their state. */
   readonly tainted = new Set<string>();
-  /** Hosts that stand where their hub never was, since that was restored: nobody can ask them to come along. */
-  readonly excused = new Set<string>();
   /** Every master that ever was in the store. */
   readonly masters = new Map<string, { readonly version: number; readonly bytes: Uint8Array }>();
   readonly #spans = new Map<number, GenerationSpan[]>();
@@ -50,6 +45,8 @@ export class Ledger {
   readonly #activeUntil = new Map<string, number>();
   /** The same of each pin, by `host fingerprint`. */
   readonly #pinnedUntil = new Map<string, number>();
+  /** The same of each life, by `host life`. */
+  readonly #livedUntil = new Map<string, number>();
   readonly #bearers = new Map<string, string>();
 
   /** After each commit. */
@@ -69,11 +66,16 @@ export class Ledger {
       if (status === 'active') this.#activeUntil.set(id, Number.POSITIVE_INFINITY);
       else if (this.#activeUntil.get(id) === Number.POSITIVE_INFINITY) this.#activeUntil.set(id, nowMs);
     }
-    const pinned = new Set([...snapshot.pins].map(([host, fingerprint]) => `${host} ${fingerprint}`));
-    for (const [key, untilMs] of this.#pinnedUntil) {
-      if (untilMs === Number.POSITIVE_INFINITY && !pinned.has(key)) this.#pinnedUntil.set(key, nowMs);
-    }
-    for (const key of pinned) this.#pinnedUntil.set(key, Number.POSITIVE_INFINITY);
+    noteUntil(
+      this.#pinnedUntil,
+      [...snapshot.pins].map(([host, fingerprint]) => `${host} ${fingerprint}`),
+      nowMs,
+    );
+    noteUntil(
+      this.#livedUntil,
+      [...snapshot.hosts.values()].map(({ id, life }) => `${id} ${life}`),
+      nowMs,
+    );
     for (const { host, epoch, step, accept, present } of snapshot.assignments.values()) {
       const key = `${host} ${epoch} ${step}`;
       this.issued.set(key, (this.issued.get(key) ?? new Set()).add(`${accept} ${present}`));
@@ -100,6 +102,11 @@ export class Ledger {
     return (this.#pinnedUntil.get(`${host} ${fingerprint}`) ?? Number.NEGATIVE_INFINITY) >= nowMs - graceMs;
   }
 
+  /** Whether the store said within the last `graceMs` that this is the life of the host. */
+  wasInLife(host: string, life: number, nowMs: number, graceMs: number): boolean {
+    return (this.#livedUntil.get(`${host} ${life}`) ?? Number.NEGATIVE_INFINITY) >= nowMs - graceMs;
+  }
+
   /** Which bearer of this host a header is; `undefined`: none that ever was. */
   identify(host: string, authorization: string | undefined, lives: readonly number[]): Bearer | undefined {
     for (const { version, bytes } of this.masters.values()) {
@@ -118,8 +125,17 @@ export class Ledger {
     const key = `${version} ${bytes[0]}${bytes[1]}${bytes[2]} ${host} ${life}`;
     const known = this.#bearers.get(key);
     if (known !== undefined) return known;
-    const text = encodeToken('rcb', deriveHostKey(bytes, 'heartbeat', host, life));
+    const text = ownBearer(ownHeartbeatKey(bytes, host, life));
     this.#bearers.set(key, text);
     return text;
   }
+}
+
+/** What is said now is so until further notice; what was, and is said no more, was until now. */
+function noteUntil(until: Map<string, number>, said: readonly string[], nowMs: number): void {
+  const saidNow = new Set(said);
+  for (const [key, untilMs] of until) {
+    if (untilMs === Number.POSITIVE_INFINITY && !saidNow.has(key)) until.set(key, nowMs);
+  }
+  for (const key of saidNow) until.set(key, Number.POSITIVE_INFINITY);
 }

@@ -25,6 +25,7 @@ const { values } = parseArgs({
 type Report = RunResult & { readonly differs?: string };
 
 const TWICE_EVERY = 10;
+const SEEDS_OF_A_DAY = 500;
 
 if (values.worker) await work();
 else if (values.seed !== undefined) process.exitCode = await runOne(values.seed);
@@ -34,8 +35,12 @@ async function work(): Promise<void> {
   const founded = await found();
   setTraps();
   process.on('message', (seed: string) => {
-    void report(seed, founded).then((result) => process.send?.({ ...result, sometimes: [...result.sometimes] }));
+    void report(seed, founded).then((result) => {
+      if (process.connected) process.send?.({ ...result, sometimes: [...result.sometimes] });
+    });
   });
+  // Whoever asked is gone: there is nobody to report to.
+  process.on('disconnect', () => process.exit());
   process.send?.('ready');
 }
 
@@ -59,8 +64,11 @@ async function runMany(first: number, seeds: number, workers: number): Promise<n
   const startedAt = performance.now();
   const waiting = Array.from({ length: seeds }, (_, n) => String(first + n));
   const sometimes = new Sometimes();
-  let [steps, events, failed] = [0, 0, 0];
+  let [steps, events, failed, done] = [0, 0, 0, 0];
   const note = (result: Report) => {
+    done += 1;
+    // A night is long: how far it came stands in its log.
+    if (seeds > SEEDS_OF_A_DAY && done % SEEDS_OF_A_DAY === 0) console.log(`${done} of ${seeds}, ${failed} failed`);
     sometimes.add(result.sometimes);
     steps += result.steps;
     events += result.events;

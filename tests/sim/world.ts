@@ -3,6 +3,7 @@ import type { AgentState } from '@rollcall/agent';
 import { isRollcallError } from '@rollcall/core/errors';
 import type { Log, LogFields, TransportAnswer } from '@rollcall/core/ports';
 import { createVault, type Hub, type Vault } from '@rollcall/hub/parts';
+import { yesMs } from './cached-yes.ts';
 import type { Dice } from './engine/dice.ts';
 import { MachineClock } from './engine/machine-clock.ts';
 import { Scheduler, type Task, Violation } from './engine/scheduler.ts';
@@ -16,12 +17,14 @@ import { Ledger } from './ledger.ts';
 import { AgentMachine } from './machines/agent-machine.ts';
 import { Disk, type DiskOperation } from './machines/disk.ts';
 import { type Outcome, type Request, readJson, toRequest } from './machines/exchange.ts';
+import { Forgeries, type TrustedTable } from './machines/forgeries.ts';
 import { codeOf, HubMachine } from './machines/hub-machine.ts';
 import { Network } from './machines/network.ts';
 import { openMemory } from './machines/parked-database.ts';
 import {
   createSnapshotReader,
   emptySnapshot,
+  type RawRow,
   type ReadSnapshot,
   type StoreSnapshot,
 } from './machines/store-snapshot.ts';
@@ -43,6 +46,7 @@ export class World {
   readonly trace = new Trace();
   readonly sometimes = new Sometimes();
   readonly ledger = new Ledger();
+  readonly forgeries = new Forgeries();
   readonly scheduler: Scheduler;
   readonly network: Network;
   readonly hub: HubMachine;
@@ -56,8 +60,12 @@ export class World {
   isHubHeldDown = false;
   /** By machine: its disk as it was some time ago. */
   readonly keptDisks = new Map<string, ReadonlyMap<string, Uint8Array>>();
+  /** Rows of tables as a thief saw them some time ago. */
+  readonly keptRows = new Map<TrustedTable, readonly RawRow[]>();
   /** Since when the store answers nothing. */
   storeDownSinceMs: number | undefined;
+  /** When an operation of the store failed last. */
+  storeFailedAtMs = Number.NEGATIVE_INFINITY;
   /** The first that was found. Never thrown where shipped code could catch it. */
   violation: Violation | undefined;
   readonly #vault: Vault;
@@ -78,7 +86,7 @@ export class World {
     });
     const sqlite = openMemory(founded.image);
     this.#vault = createVault(founded.kek, dice.bytes);
-    this.#readSnapshot = createSnapshotReader(sqlite, this.#vault);
+    this.#readSnapshot = createSnapshotReader(sqlite, this.#vault, this.forgeries.believe);
     this.hub = this.#makeHub(this.#vault, sqlite);
     this.onCommit();
   }
@@ -121,7 +129,12 @@ export class World {
   restore(image: Uint8Array): void {
     this.hub.crash();
     this.hub.sqlite = openMemory(image);
-    this.#readSnapshot = createSnapshotReader(this.hub.sqlite, this.#vault);
+    this.#readSnapshot = createSnapshotReader(this.hub.sqlite, this.#vault, this.forgeries.believe);
+    this.readAgain();
+  }
+
+  /** Takes what is in the store for true, whoever wrote it. */
+  readAgain(): void {
     this.snapshot = this.#readSnapshot();
     this.ledger.read(this.snapshot, this.scheduler.nowMs);
   }
@@ -132,6 +145,10 @@ export class World {
     this.ledger.read(this.snapshot, this.scheduler.nowMs);
     for (const check of checks)
       this.#examine(() => check.onCommit?.(this, before, this.snapshot, this.scheduler.current));
+  }
+
+  get yesMs(): number {
+    return yesMs(this);
   }
 
   afterStep(): void {
@@ -161,7 +178,7 @@ export class World {
         vault,
         settings: { beatMs, verifyWindowMs, firstUseMinAgeMs },
         log: this.#log('hub'),
-        faults: { fail: () => this.broken.store, delayMs: () => this.#delayMs() },
+        faults: { fail: () => this.#storeFails(), delayMs: () => this.#delayMs() },
         onCommit: () => this.onCommit(),
         onStarted: (hub) => this.#hubStarted(hub),
         onJobFailed: () => undefined,
@@ -184,6 +201,11 @@ export class World {
   #delayMs(): number {
     const { dice, knobs } = this;
     return knobs.slow > 0 && dice.chance(knobs.slow) ? dice.below(knobs.slowMs) : 0;
+  }
+
+  #storeFails(): string | undefined {
+    if (this.broken.store !== undefined) this.storeFailedAtMs = this.scheduler.nowMs;
+    return this.broken.store;
   }
 
   #diskFails(machine: string, operation: DiskOperation): string | undefined {
@@ -212,6 +234,7 @@ export class World {
       this.fail(new Violation('agent', `${machine.name} broke: ${String((error as Error).stack)}`));
       return;
     }
+    for (const check of checks) this.#examine(() => check.onEnded?.(this, machine, error.code));
     this.tell(`${machine.name} ended: ${error.code}`);
     this.sometimes.note(`an agent ended: ${error.code}`);
   }

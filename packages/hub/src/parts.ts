@@ -26,6 +26,7 @@ export type { Hub } from './hub.ts';
 export { type Jobs, runJobs } from './jobs/run-jobs.ts';
 export { createVault, type Vault } from './kek/vault.ts';
 export { acceptFirstUse, showExposure } from './operations/accept-first-use.ts';
+export { acceptTime } from './operations/accept-time.ts';
 export { addHost, reenrolHost } from './operations/add-host.ts';
 export { createSecret } from './operations/create-secret.ts';
 export { approvePin, confirmPin, rejectPin } from './operations/decide-pin.ts';

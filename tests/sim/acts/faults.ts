@@ -3,6 +3,7 @@ import type { AgentMachine } from '../machines/agent-machine.ts';
 import { Disk, type DiskOperation } from '../machines/disk.ts';
 import type { World } from '../world.ts';
 import { storeErrors } from './operator.ts';
+import { repair } from './tamper.ts';
 
 interface Fault {
   readonly name: string;
@@ -29,6 +30,7 @@ export function heal(world: World): void {
   world.broken.badDisks.clear();
   world.network.mend();
   world.network.impostors.clear();
+  repair(world);
   world.hub.start();
   for (const machine of world.agents.values()) {
     if (machine.name !== machine.host) machine.crash();
@@ -211,11 +213,8 @@ const faults: readonly Fault[] = [
     weight: 0.3,
     strike: (world) => {
       if (world.backup === undefined) return;
-      // What `hub restore` does beside this is not built; so nobody is bound to come along, and nothing else may break.
-      for (const { host } of world.agents.values()) {
-        world.ledger.tainted.add(host);
-        world.ledger.excused.add(host);
-      }
+      // What `hub restore` does beside this is not built: who stands where this hub never was is bound to nothing.
+      for (const { host } of world.agents.values()) world.ledger.tainted.add(host);
       world.restore(world.backup);
       world.hub.start();
     },

@@ -4,6 +4,7 @@ import { SecretBytes } from '@rollcall/core/keys';
 import {
   type Actor,
   acceptFirstUse,
+  acceptTime,
   addHost,
   advanceRotation,
   approvePin,
@@ -28,8 +29,12 @@ import { Violation } from '../engine/scheduler.ts';
 import type { AgentMachine } from '../machines/agent-machine.ts';
 import type { HostRow, RotationRow } from '../machines/store-snapshot.ts';
 import type { World } from '../world.ts';
+import { stealToken } from './thief.ts';
 
 export const operator: Actor = { id: 'ada', kind: 'operator', rung: 'unix-socket', verified: false };
+
+/** The one act after which time may be earlier than before. */
+export const ACCEPT_TIME = 'hub accept-time';
 
 const MOST_HOSTS = 5;
 
@@ -121,6 +126,12 @@ const acts: readonly Act[] = [
     name: 'host remove',
     weight: (world) => if_(onRoll(world).length > 2, 0.2),
     perform: (world, hub) => removeHost(hub, world.dice.pick(onRoll(world)), operator),
+  },
+  // The hub
+  {
+    name: ACCEPT_TIME,
+    weight: ({ hub: { hub } }) => (hub?.clock.read().jumped === true ? 3 : 0.1),
+    perform: (_world, hub) => acceptTime(hub, operator),
   },
   // Pins
   {
@@ -227,6 +238,7 @@ export async function addNew(world: World, hub: Hub, host: string, existing = fa
 function giveToken(world: World, host: string, text: string | undefined): void {
   if (text === undefined) return;
   world.ledger.tokens.push({ text, host });
+  stealToken(world, host, text);
   const machine = world.agents.get(host);
   if (machine === undefined) return;
   machine.tokenText = text;

@@ -5,6 +5,7 @@ import type { HeartbeatBody } from '@rollcall/wire';
 import { Disk } from '../machines/disk.ts';
 import type { Request } from '../machines/exchange.ts';
 import type { World } from '../world.ts';
+import { tamper } from './tamper.ts';
 
 export function actAsThief(world: World): void {
   world.sometimes.note(`thief with ${world.knobs.thief}`);
@@ -17,6 +18,8 @@ const thieves: Readonly<Record<World['knobs']['thief'], (world: World) => void>>
   recording: replay,
   network: standInTheWay,
   disk: runYesterdaysDisk,
+  token: goOnWithToken,
+  database: tamper,
 };
 
 /** Any host's bearer of any generation that was, of this life or the one before. */
@@ -24,8 +27,13 @@ function beatWithMaster(world: World): void {
   const { dice, ledger, snapshot } = world;
   const hosts = [...snapshot.hosts.values()];
   if (hosts.length === 0 || ledger.masters.size === 0) return;
-  const host = dice.pick(hosts);
-  const life = Math.max(1, host.life - dice.below(2));
+  // Whom he saw being moved, and has not heard since: there a claim would count.
+  const moving = hosts.filter(({ id }) => {
+    const wanted = snapshot.assignments.get(id);
+    return wanted !== undefined && wanted.acked_step < wanted.step;
+  });
+  const host = dice.pick(moving.length > 0 && dice.chance(0.7) ? moving : hosts);
+  const life = Math.max(1, host.life - (dice.chance(0.2) ? 1 : 0));
   ledger.tainted.add(host.id);
   beat(world, host.id, ledger.bearerOf(dice.pick([...ledger.masters.values()]), host.id, life));
 }
@@ -70,12 +78,33 @@ function runYesterdaysDisk(world: World): void {
   world.addMachine(name, original.host, new Disk(kept)).start();
 }
 
+/** Read on its way to the host: he redeems it with a machine of his own, before the host or after it. */
+export function stealToken(world: World, host: string, text: string): void {
+  const { dice, knobs, ledger, scheduler, sometimes } = world;
+  if (knobs.thief !== 'token' || knobs.thiefEveryMs === 0 || !dice.chance(0.5)) return;
+  sometimes.note('a token was stolen');
+  ledger.tainted.add(host);
+  const name = `${host}~thief`;
+  const machine = world.agents.get(name) ?? world.addMachine(name, host);
+  machine.replaceDisk(new Disk());
+  machine.tokenText = text;
+  if (dice.chance(0.7)) machine.start();
+  else scheduler.after(dice.below(30_000), 'a stolen token is used', () => machine.start());
+}
+
+/** What he got by it he goes on using. */
+function goOnWithToken({ agents, isCalm }: World): void {
+  for (const machine of agents.values()) if (machine.name.endsWith('~thief') && !isCalm) machine.start();
+}
+
 /** With a key of his own, and claims that nobody can check. */
 function beat(world: World, host: string, bearer: string): void {
   const { dice, snapshot } = world;
   const wanted = snapshot.assignments.get(host);
   const key = dice.chance(0.5) ? generateWrapKey(dice.bytes).public.bytes : dice.bytes(dice.pick([31, 32]));
+  const others = [...snapshot.hosts.keys()].filter((id) => id !== host);
   const body: HeartbeatBody = {
+    ...(others.length > 0 && dice.chance(0.2) ? { host: dice.pick(others) } : {}),
     instance: encodeBase64url(dice.bytes(16)),
     seq: dice.below(1_000_000),
     wrapKey: { suite: 'x25519', public: encodeBase64url(key) },

@@ -3,7 +3,6 @@ import { decodeBase64url, equalBytes } from '@rollcall/core/bytes';
 import { enrolmentKey, enrolmentProof, parseEnrolmentToken } from '@rollcall/core/keys';
 import { parseWrapPublicKey } from '@rollcall/core/seal';
 import type { EnrolBody } from '@rollcall/wire';
-import { CACHED_YES_MS } from '../ledger.ts';
 import { type Request, readJson } from '../machines/exchange.ts';
 import type { StoreSnapshot } from '../machines/store-snapshot.ts';
 import type { World } from '../world.ts';
@@ -53,10 +52,31 @@ const aNewPinIsANewLife: Check = {
 
 /** An invited host has nothing but its enrolment proof; whoever holds the master is not let in as it. */
 const nobodyIsAnInvitedHost: Check = {
-  onAnswered: ({ ledger, snapshot }, { request, host, nowMs }, { status }) => {
+  onAnswered: ({ ledger, snapshot, yesMs }, { request, host, nowMs }, { status }) => {
     if (status !== 200 || request.path !== '/v1/heartbeat' || host === undefined) return;
-    const isLetIn = ledger.wasActive(host, nowMs, CACHED_YES_MS);
+    const isLetIn = ledger.wasActive(host, nowMs, yesMs);
     assertThat(isLetIn, 'I2', () => `${host} was let in, though it is ${snapshot.hosts.get(host)?.status}`);
+  },
+};
+
+/** What holds yesterday's keys holds nothing of today's, but for the overlap after an operator's re-pin. */
+const formerLivesAreDead: Check = {
+  onAnswered: ({ ledger, yesMs }, { request, host, bearer, before, hubNowMs, nowMs }, { status }) => {
+    const row = host === undefined ? undefined : before.hosts.get(host);
+    if (status !== 200 || request.path !== '/v1/heartbeat' || bearer === undefined || row === undefined) return;
+    if (bearer.life >= row.life || ledger.wasInLife(row.id, bearer.life, nowMs, yesMs)) return;
+    const isOverlap = hubNowMs < (row.former_life_until ?? 0);
+    assertThat(isOverlap, 'I2', () => `${row.id} was let in with a key of life ${bearer.life} in life ${row.life}`);
+  },
+};
+
+/** A pin that is left behind would be there for whoever gets the name next. */
+const whoLeftHasNoPin: Check = {
+  onCommit: (_world, _before, { hosts, pins }) => {
+    for (const host of pins.keys()) {
+      const status = hosts.get(host)?.status;
+      assertThat(status !== 'removed' && status !== 'evicted', 'I2', () => `${host} is ${status} and has a pin`);
+    }
   },
 };
 
@@ -98,4 +118,6 @@ export const aBearerMovesNoTrust: readonly Check[] = [
   tokensAreSpentForPins,
   aNewPinIsANewLife,
   nobodyIsAnInvitedHost,
+  formerLivesAreDead,
+  whoLeftHasNoPin,
 ];

@@ -1,5 +1,4 @@
 /** I3: no answer to a host carries a secret except sealed to the pin of exactly that host. */
-import { CACHED_YES_MS } from '../ledger.ts';
 import { readJson } from '../machines/exchange.ts';
 import { assertThat, type Check } from './invariant.ts';
 import { findSecret } from './known-secrets.ts';
@@ -10,13 +9,13 @@ interface Delivered {
 }
 
 const deliveriesAreSealedToThePin: Check = {
-  onAnswered: ({ ledger }, { host, nowMs }, { status, body }) => {
+  onAnswered: ({ ledger, yesMs }, { host, nowMs }, { status, body }) => {
     if (status !== 200) return;
     const { deliveries } = readJson(body) as { readonly deliveries?: readonly Delivered[] };
     for (const delivery of deliveries ?? []) {
       const { recipient } = delivery;
       assertThat(delivery.host === host, 'I3', () => `${host} was answered with a delivery of ${delivery.host}`);
-      const isItsPin = ledger.wasPinned(delivery.host, recipient, nowMs, CACHED_YES_MS);
+      const isItsPin = ledger.wasPinned(delivery.host, recipient, nowMs, yesMs);
       assertThat(isItsPin, 'I3', () => `a delivery of ${host} is sealed to ${recipient}`);
     }
   },

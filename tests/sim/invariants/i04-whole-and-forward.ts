@@ -1,8 +1,8 @@
 /** I4: a host applies an assignment once, whole or not at all, and never one that is not above what it holds. */
 import type { AgentState } from '@rollcall/agent';
 import { equalBytes } from '@rollcall/core/bytes';
-import { deriveHostKey } from '@rollcall/core/keys';
 import type { AgentMachine } from '../machines/agent-machine.ts';
+import { ownHeartbeatKey } from '../own-derivation.ts';
 import type { World } from '../world.ts';
 import { assertThat, type Check } from './invariant.ts';
 
@@ -12,6 +12,19 @@ type Assignment = NonNullable<ReturnType<AgentState['durable']['assignments']['g
 const heldBy = new WeakMap<AgentMachine, { readonly lineage: object; readonly assignment: Assignment }>();
 
 const stepsRise: Check = {
+  // What a start reads again is what it held, and nothing that it applied.
+  onLoaded: (_world, machine, _wasEmpty, { durable }) => {
+    const held = heldBy.get(machine);
+    const assignment = durable.assignments.get('master');
+    if (held?.lineage !== machine.lineage || assignment === undefined || !isSameStep(held.assignment, assignment))
+      return;
+    heldBy.set(machine, { lineage: machine.lineage, assignment });
+    assertThat(
+      textOf(assignment) === textOf(held.assignment),
+      'I4',
+      () => `${machine.name} holds two assignments of step ${assignment.epoch}/${assignment.step}`,
+    );
+  },
   onAgentState: (_world, machine, state) => {
     const assignment = state.durable.assignments.get('master');
     if (assignment === undefined) return;
@@ -25,8 +38,7 @@ const stepsRise: Check = {
       'I4',
       () => `${machine.name} went from step ${epoch}/${step} back to ${assignment.epoch}/${assignment.step}`,
     );
-    const isSame = ahead > 0 || textOf(assignment) === textOf(held.assignment);
-    assertThat(isSame, 'I4', () => `${machine.name} holds two assignments of step ${epoch}/${step}`);
+    assertThat(ahead > 0, 'I4', () => `${machine.name} applied step ${epoch}/${step} a second time`);
   },
 };
 
@@ -61,9 +73,12 @@ function assertTrueKey(
   const life = 'life' in value ? value.life : 0;
   const masters = [...ledger.masters.values()].filter((master) => master.version === version);
   const isTrue =
-    key !== undefined &&
-    masters.some(({ bytes }) => equalBytes(key.reveal(), deriveHostKey(bytes, 'heartbeat', host, life)));
+    key !== undefined && masters.some(({ bytes }) => equalBytes(key.reveal(), ownHeartbeatKey(bytes, host, life)));
   assertThat(isTrue, 'I4', () => `${name} holds a key of version ${version} that is not its own`);
+}
+
+function isSameStep(a: Assignment, b: Assignment): boolean {
+  return a.epoch === b.epoch && a.step === b.step;
 }
 
 function textOf({ accept, present }: Assignment): string {

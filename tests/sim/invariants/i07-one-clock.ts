@@ -1,9 +1,15 @@
 /** I7: windows close on the hub's clock, and nothing extends or reopens one. */
 import type { Hub } from '@rollcall/hub/parts';
-import { CACHED_YES_MS } from '../ledger.ts';
+import { ACCEPT_TIME } from '../acts/operator.ts';
+import type { StoreSnapshot } from '../machines/store-snapshot.ts';
+import type { World } from '../world.ts';
 import { assertThat, type Check } from './invariant.ts';
 
 const lastReading = new WeakMap<Hub, number>();
+/** Hubs whose operator has just said that the wall clock is right, and it was committed. */
+const accepting = new WeakSet<Hub>();
+/** Since when hub time is past the end of a window, by its version and value. */
+const ended = new WeakMap<World, Map<string, number>>();
 
 const hubTimeNeverGoesBack: Check = {
   onHubStarted: (world, hub) => {
@@ -12,10 +18,48 @@ const hubTimeNeverGoesBack: Check = {
   },
   onStep: (_world, hub) => {
     const nowMs = hub.clock.now();
-    assertThat(nowMs >= (lastReading.get(hub) ?? 0), 'I7', () => `hub time went back to ${nowMs}`);
+    const isBack = nowMs < (lastReading.get(hub) ?? 0);
+    assertThat(!isBack || accepting.delete(hub), 'I7', () => `hub time went back to ${nowMs}`);
     lastReading.set(hub, nowMs);
   },
+  onCommit: ({ hub: { hub } }, before, after, by) => {
+    const isAccepted = by?.name === `operator: ${ACCEPT_TIME}`;
+    if (isAccepted && hub !== undefined) accepting.add(hub);
+    const isBack = after.clockFloorMs < before.clockFloorMs;
+    assertThat(!isBack || isAccepted, 'I7', () => `the floor of hub time went back to ${after.clockFloorMs}`);
+  },
 };
+
+/** A window that has ended stays closed, also where a person takes the time back that ended it. */
+const endedWindowsStayClosed: Check = {
+  onStep: (world, hub) => {
+    const known = ended.get(world) ?? new Map<string, number>();
+    ended.set(world, known);
+    const nowMs = hub.clock.now();
+    for (const generation of world.snapshot.generations.values()) {
+      const isOver = generation.state === 'previous' && nowMs >= (generation.verify_until ?? 0);
+      if (isOver && !known.has(windowOf(generation))) known.set(windowOf(generation), world.scheduler.nowMs);
+    }
+  },
+  onAnswered: (world, { request, bearer, before, nowMs }, { status }) => {
+    if (status !== 200 || request.path !== '/v1/heartbeat' || bearer === undefined) return;
+    const generation = before.generations.get(bearer.version);
+    // A restored backup may hold a generation as the current one whose window was over.
+    if (generation === undefined || generation.state === 'current') return;
+    const endedMs = ended.get(world)?.get(windowOf(generation)) ?? Number.POSITIVE_INFINITY;
+    assertThat(
+      nowMs <= endedMs + world.yesMs,
+      'I7',
+      () => `version ${bearer.version} was taken after its window had ended`,
+    );
+  },
+};
+
+type Generation = NonNullable<ReturnType<StoreSnapshot['generations']['get']>>;
+
+function windowOf({ version, master }: Generation): string {
+  return `${version} ${Buffer.from(master ?? []).toString('hex')}`;
+}
 
 const windowsOnlyShorten: Check = {
   onCommit: (_world, before, after) => {
@@ -30,9 +74,9 @@ const windowsOnlyShorten: Check = {
 
 /** A closed version takes nobody; what was read of the store may say yes for a while after it was changed (I8). */
 const closedVersionsTakeNobody: Check = {
-  onAnswered: ({ ledger }, { request, bearer, hubNowMs, nowMs }, { status }) => {
+  onAnswered: ({ ledger, yesMs }, { request, bearer, hubNowMs, nowMs }, { status }) => {
     if (status !== 200 || request.path !== '/v1/heartbeat' || bearer === undefined) return;
-    const wasLive = ledger.wasLive(bearer.version, hubNowMs, nowMs, CACHED_YES_MS);
+    const wasLive = ledger.wasLive(bearer.version, hubNowMs, nowMs, yesMs);
     assertThat(
       wasLive,
       'I7',
@@ -43,18 +87,30 @@ const closedVersionsTakeNobody: Check = {
 
 /** Narrowing comes after the window: from then on the old version is refused, whatever a clock says later. */
 const narrowedVersionsStayClosed: Check = {
-  onAnswered: (_world, { request, bearer, before }, { status }) => {
+  onCommit: (world, _before, { rotations }) => {
+    const known = narrowed.get(world) ?? new Map<string, number>();
+    narrowed.set(world, known);
+    for (const { id, phase } of rotations)
+      if ((phase === 'narrowing' || phase === 'done') && !known.has(id)) known.set(id, world.scheduler.nowMs);
+  },
+  onAnswered: (world, { request, bearer, before, nowMs }, { status }) => {
     if (status !== 200 || request.path !== '/v1/heartbeat' || bearer === undefined) return;
-    const isOver = before.rotations.some(
-      ({ phase, from_version }) => from_version === bearer.version && (phase === 'narrowing' || phase === 'done'),
-    );
+    const { yesMs } = world;
+    const isOver = before.rotations.some(({ id, from_version, phase }) => {
+      const sinceMs = narrowed.get(world)?.get(id) ?? Number.POSITIVE_INFINITY;
+      return from_version === bearer.version && (phase === 'narrowing' || phase === 'done') && sinceMs + yesMs < nowMs;
+    });
     const isLive = before.generations.get(bearer.version)?.state === 'current';
     assertThat(!isOver || isLive, 'I7', () => `version ${bearer.version} was taken after its rotation had narrowed`);
   },
 };
 
+/** Since when a rotation is known to have narrowed, by its id. */
+const narrowed = new WeakMap<World, Map<string, number>>();
+
 export const oneClock: readonly Check[] = [
   hubTimeNeverGoesBack,
+  endedWindowsStayClosed,
   windowsOnlyShorten,
   closedVersionsTakeNobody,
   narrowedVersionsStayClosed,

@@ -41,6 +41,25 @@ const oneDiskMakesOneKey: Check = {
 
 const keyOf = new WeakMap<object, string>();
 
+/** Nothing valid is given up before its replacement has been proven: whoever holds an assignment holds one from then on. */
+const nothingIsGivenUp: Check = {
+  onAgentState: (_world, machine, { durable, onDisk }) => {
+    const holds = durable.assignments.has('master');
+    assertThat(holds || !holders.has(machine.lineage), 'I11', () => `${machine.name} gave up what it held`);
+    if (holds && onDisk) holders.add(machine.lineage);
+  },
+};
+
+const holders = new WeakSet<object>();
+
+/** The state before stays until the next one is proven to be there: one damaged file is no lost host. */
+const oneDamagedFileIsSurvived: Check = {
+  onEnded: (_world, { name, disk }, code) => {
+    const isLost = code === 'state_torn' && disk.damages === 1 && disk.completedWrites > 1 && !disk.hasFailed;
+    assertThat(!isLost, 'I11', () => `${name} was lost with one damaged file`);
+  },
+};
+
 interface Durable {
   /** base64url. */
   readonly publicKey: string;
@@ -81,4 +100,10 @@ function readSlot(slot: Uint8Array): Durable | null {
   }
 }
 
-export const persistBeforeUse: readonly Check[] = [shownKeysAreDurable, whatIsHeldIsDurable, oneDiskMakesOneKey];
+export const persistBeforeUse: readonly Check[] = [
+  shownKeysAreDurable,
+  whatIsHeldIsDurable,
+  oneDiskMakesOneKey,
+  nothingIsGivenUp,
+  oneDamagedFileIsSurvived,
+];

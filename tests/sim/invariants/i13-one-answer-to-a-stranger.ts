@@ -1,5 +1,4 @@
 /** I13: every failed authentication gets the same status and bytes. */
-import { CACHED_YES_MS } from '../ledger.ts';
 import { assertThat, type Check } from './invariant.ts';
 
 const refusalsAreAlike: Check = {
@@ -12,9 +11,9 @@ const refusalsAreAlike: Check = {
 
 /** A bearer that is none of this host, or one of a host that is not let in, is told nothing but that it is refused. */
 const strangersAreToldNothing: Check = {
-  onAnswered: ({ ledger, snapshot }, { request, host, bearer, nowMs, before }, { status }) => {
+  onAnswered: ({ ledger, snapshot, yesMs }, { request, host, bearer, nowMs, before }, { status }) => {
     if (request.path !== '/v1/heartbeat' || host === undefined) return;
-    const isOut = !ledger.wasActive(host, nowMs, CACHED_YES_MS) && snapshot.hosts.get(host)?.status !== 'active';
+    const isOut = !ledger.wasActive(host, nowMs, yesMs) && snapshot.hosts.get(host)?.status !== 'active';
     if (bearer !== undefined && !isOut && before.hosts.has(host)) return;
     assertThat([401, 429, 503].includes(status), 'I13', () => `a stranger who said ${host} was answered ${status}`);
   },

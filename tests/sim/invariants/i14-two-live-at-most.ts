@@ -3,7 +3,7 @@ import { assertThat, type Check } from './invariant.ts';
 
 const twoInTheStore: Check = {
   onCommit: (_world, _before, { generations }) => {
-    const live = [...generations.values()].filter(({ state }) => state !== 'destroyed');
+    const live = [...generations.values()].filter(({ state, master }) => state !== 'destroyed' || master !== undefined);
     assertThat(live.length <= 2, 'I14', () => `${live.length} generations have a value`);
   },
 };

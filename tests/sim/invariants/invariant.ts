@@ -29,6 +29,8 @@ export interface Check {
   readonly onRequest?: (world: World, machine: AgentMachine, request: TransportRequest) => void;
   readonly onLoaded?: (world: World, machine: AgentMachine, wasEmpty: boolean, initial: AgentState) => void;
   readonly onAgentState?: (world: World, machine: AgentMachine, state: AgentState) => void;
+  /** It could not start, or it broke: with this code. */
+  readonly onEnded?: (world: World, machine: AgentMachine, code: string) => void;
   readonly onHubStarted?: (world: World, hub: Hub) => void;
   readonly onLog?: (world: World, line: string) => void;
   readonly onStep?: (world: World, hub: Hub) => void;

@@ -1,5 +1,5 @@
 /** The values that must be seen nowhere, in the forms in which a program lets them slip. */
-import { deriveHostKey } from '@rollcall/core/keys';
+import { ownHeartbeatKey } from '../own-derivation.ts';
 import type { World } from '../world.ts';
 
 interface Needle {
@@ -22,9 +22,7 @@ function needles(world: World): readonly Needle[] {
   if (known?.count === count) return known.needles;
   const made = [...masters.values()].flatMap(({ version, bytes }) => [
     ...formsOf(`master ${version}`, bytes),
-    ...hosts.flatMap(({ id, life }) =>
-      formsOf(`bearer ${version} of ${id}`, deriveHostKey(bytes, 'heartbeat', id, life)),
-    ),
+    ...hosts.flatMap(({ id, life }) => formsOf(`bearer ${version} of ${id}`, ownHeartbeatKey(bytes, id, life))),
   ]);
   needlesOf.set(world, { count, needles: made });
   return made;

@@ -23,6 +23,8 @@ const noteResends: Check = {
       sent.set(host, { step, enc });
     }
     const wasUsed = [...before.tokens.values()].some((token) => token.host === host && token.state === 'used');
+    if (request.path === '/v1/enrol' && !wasUsed && request.from.endsWith('~thief'))
+      world.sometimes.note('a thief enrolled first');
     if (request.path === '/v1/enrol' && wasUsed) world.sometimes.note('an enrolment was answered again');
   },
   onCommit: ({ sometimes }, before, after) => {

@@ -37,6 +37,13 @@ export class Disk {
   #names: Map<string, Inode>;
   #durableNames: Map<string, Inode>;
   #changes: NameChange[] = [];
+  #isRenamed = false;
+  /** Renames that a sync of the directory followed. */
+  completedWrites = 0;
+  /** An operation was refused. */
+  hasFailed = false;
+  /** Files of which a bit was flipped. */
+  damages = 0;
 
   constructor(contents: ReadonlyMap<string, Uint8Array> = new Map()) {
     this.#names = new Map([...contents].map(([name, bytes]) => [name, { bytes, durable: bytes, isPoisoned: false }]));
@@ -83,6 +90,7 @@ export class Disk {
     bytes[at] = (bytes[at] as number) ^ (1 << dice.below(8));
     inode.bytes = bytes;
     inode.durable = bytes;
+    this.damages += 1;
   }
 
   /** The port of one process. */
@@ -90,7 +98,10 @@ export class Disk {
     const perform = async <T>(operation: DiskOperation, act: () => T): Promise<T> => {
       await scheduler.park(operation, faults.delayMs());
       const code = faults.fail(operation);
-      if (code !== undefined) throw systemError(code);
+      if (code !== undefined) {
+        this.hasFailed = true;
+        throw systemError(code);
+      }
       return act();
     };
     return {
@@ -106,7 +117,10 @@ export class Disk {
         }),
       makeDirectory: () => Promise.reject(systemError('EEXIST')),
       rename: (from, to) =>
-        perform('rename', () => this.#change({ removed: nameOf(from), set: [nameOf(to), this.#inode(from)] })),
+        perform('rename', () => {
+          this.#change({ removed: nameOf(from), set: [nameOf(to), this.#inode(from)] });
+          this.#isRenamed = true;
+        }),
       remove: (path) =>
         perform('remove', () => {
           this.#inode(path);
@@ -117,6 +131,8 @@ export class Disk {
           if (path !== DIRECTORY) return;
           this.#durableNames = new Map(this.#names);
           this.#changes = [];
+          if (this.#isRenamed) this.completedWrites += 1;
+          this.#isRenamed = false;
         }),
     };
   }

@@ -28,7 +28,7 @@ export interface HubFace {
 }
 
 const RECORDED = 64;
-const KEPT_ANSWERS = 6;
+const KEPT_ANSWERS = 24;
 const LATE_MS = 30_000;
 
 export class Network {

@@ -75,26 +75,32 @@ export const emptySnapshot: StoreSnapshot = {
 
 export type ReadSnapshot = () => StoreSnapshot;
 
+export type RawRow = Readonly<Record<string, unknown>>;
+
+/** What a row of this table really is: where somebody without the key has written over it, what the hub had written. */
+export type Believe = (table: string, row: RawRow) => RawRow;
+
 /** Reads at once, beside any hub. Never called within a transaction. */
-export function createSnapshotReader(sqlite: Sqlite, vault: Vault): ReadSnapshot {
+export function createSnapshotReader(sqlite: Sqlite, vault: Vault, believe: Believe): ReadSnapshot {
   const all = <Row>(sql: string) => {
     const statement = sqlite.prepare(sql);
-    return () => statement.all() as Row[];
+    const [table = ''] = sql.split(' from ')[1]?.split(' ') ?? [];
+    return () => (statement.all() as RawRow[]).map((row) => believe(table, row) as Row);
   };
   const hosts = all<HostRow>('select * from hosts order by id');
-  const pins = all<{ host: string; fingerprint: string }>('select host, fingerprint from pins order by host');
+  const pins = all<{ host: string; fingerprint: string }>('select * from pins order by host');
   const assignments = all<AssignmentRow>('select * from assignments order by host');
-  const tokens = all<TokenRow>('select id, host, state, expires_at, used_at from enrolment_tokens order by id');
+  const tokens = all<TokenRow>('select * from enrolment_tokens order by id');
   const generations = all<{
     version: number;
     state: GenerationRow['state'];
     verify_until: number | null;
     value_ciphertext: Uint8Array | null;
-  }>('select version, state, verify_until, value_ciphertext from generations order by version');
+  }>('select * from generations order by version');
   const rotations = all<Omit<RotationRow, 'left'> & { left_hosts: string }>(
     'select * from rotations order by started_at, to_version',
   );
-  const clock = all<{ value: string }>("select value from meta where key = 'clock'");
+  const clock = all<{ value: string }>("select * from meta where key = 'clock'");
   const audit = all<{ seq: number | null }>('select max(seq) as seq from audit');
   const open = (version: number, ciphertext: Uint8Array) =>
     vault.decrypt({ table: 'generations', row: `master/${version}`, column: 'value' }, ciphertext);
