@@ -262,6 +262,31 @@ function checkChallenge({ host, wrapPrivate, id, nonce, ephemeralIkm, subject, c
   same('sealed again', sealed, { enc: challenge.enc, ct: challenge.ct });
 }
 
+// 14. Certificates
+
+/** ecdsa-with-SHA256, without parameters (RFC 5758 §3.2). */
+const ECDSA_SHA256 = unhex('300a06082a8648ce3d040302');
+
+function checkCertificateRequest({ csr, signed, spki, signature, use, context }) {
+  const [info, key, signatureBytes] = [signed, spki, signature].map(unhex);
+  same('csr', der(0x30, info, ECDSA_SHA256, der(0x03, Buffer.of(0), signatureBytes)), unhex(csr));
+  // SEQUENCE, version 0, a name, the key, no attributes.
+  const tail = Buffer.concat([key, unhex('a000')]);
+  same('spki', info.subarray(-tail.length), tail);
+  const publicKey = crypto.createPublicKey({ key, format: 'der', type: 'spki' });
+  if (!crypto.verify('sha256', info, publicKey, signatureBytes)) throw new Error('signature of the request');
+  same('use', use, 'listener');
+  same('context', unhex(context), Buffer.concat([sha256(unhex(csr)), ascii(use)]));
+}
+
+/** One value in DER; no longer than a request may be. */
+function der(tag, ...parts) {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  const head = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.of(tag, ...head), content]);
+}
+
 /** Every section by its name; one without a check is a fault. Returns how many vectors hold. */
 function checkAll(vectors) {
   const checks = {
@@ -276,6 +301,7 @@ function checkAll(vectors) {
     delivery: (vector) => checkDelivery(vector, vectors.hub),
     statement: (vector) => checkStatement(vector, vectors.hub),
     challenges: checkChallenge,
+    certificateRequest: checkCertificateRequest,
   };
   let held = 0;
   for (const name of new Set([...Object.keys(checks), ...Object.keys(vectors)])) {

@@ -43,6 +43,7 @@ import {
   verifyStatement,
 } from '@rollcall/core/seal';
 import { verifyBearer } from '@rollcall/core/verify';
+import { verifyCertificateRequest } from '@rollcall/x509';
 import { describe, expect, test } from 'vitest';
 import type vectorsType from './rollcall-v1.json';
 
@@ -208,6 +209,14 @@ test.each(vectors.challenges)('challenge: $subject.purpose', (vector) => {
     random: () => unhex(ephemeralIkm),
   });
   expect(again).toEqual(challenge);
+});
+
+test('certificate request', () => {
+  const { csr, signed, spki, signature, use, context } = vectors.certificateRequest;
+  expect(hex(verifyCertificateRequest(unhex(csr)).spkiDer)).toBe(spki);
+  const key = createPublicKey({ key: Buffer.from(spki, 'hex'), format: 'der', type: 'spki' });
+  expect(verify('sha256', unhex(signed), key, unhex(signature))).toBe(true);
+  expect(contextOf({ csr, csrUse: use } as SubjectVector).toString('hex')).toBe(context);
 });
 
 type SubjectVector = (typeof vectors.challenges)[number]['subject'];
