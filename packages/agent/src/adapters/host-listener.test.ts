@@ -194,8 +194,32 @@ describe('a caller over the network', () => {
     await at.change({ durable: { ...at.state().durable, listener: { current: next } } });
     expect((await callTls(port, '/healthz')).leaf).toEqual(next.chain[0]);
     expect(at.port()).toBe(port);
+    await expect(callTls(port, '/healthz', [], { maxVersion: 'TLSv1.2' })).rejects.toThrow();
+    // A resumed connection would show no certificate to judge, neither before nor after.
+    const { offered } = await exchangeOnce(port);
+    expect(await exchangeOnce(port, offered)).toMatchObject({ isReused: false });
   });
 });
+
+/** One exchange, and the session that was offered with it; whether it went on with the one that was given. */
+async function exchangeOnce(port: number, session?: Buffer) {
+  const socket = connect({
+    host: '127.0.0.1',
+    port,
+    rejectUnauthorized: false,
+    ...(session === undefined ? {} : { session }),
+  });
+  let offered: Buffer | undefined;
+  socket.on('session', (next) => {
+    offered = next;
+  });
+  await new Promise((resolve) => socket.once('secureConnect', resolve));
+  const isReused = socket.isSessionReused();
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  socket.resume();
+  await new Promise((resolve) => socket.once('close', resolve));
+  return { isReused, offered };
+}
 
 describe('hits', () => {
   const count = (at: TestHost, version: number) =>

@@ -65,10 +65,8 @@ export async function openTlsHostServer(
   const server = createServer(
     {
       ...httpOptions,
-      ...toPem(certificate),
-      minVersion: 'TLSv1.3',
+      ...toContext(certificate),
       handshakeTimeout: limits.handshakeTimeoutMs,
-      secureOptions: constants.SSL_OP_NO_TICKET,
     },
     handle,
   );
@@ -82,7 +80,7 @@ export async function openTlsHostServer(
   const bound = (server.address() as AddressInfo).port;
   return {
     address: { host, port: bound },
-    certify: (next) => server.setSecureContext({ ...toPem(next), minVersion: 'TLSv1.3' }),
+    certify: (next) => server.setSecureContext(toContext(next)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -140,10 +138,14 @@ function send(response: ServerResponse, method: string, { status, contentType, b
   response.end(method === 'HEAD' ? undefined : body);
 }
 
-function toPem({ privateKey, chain }: ListenerCertificate): { readonly key: string; readonly cert: string } {
+/** All of it each time: what a new context does not say is as if it never was said. */
+function toContext({ privateKey, chain }: ListenerCertificate) {
   const key = createPrivateKey({ key: Buffer.from(privateKey.reveal()), format: 'der', type: 'pkcs8' });
   return {
     key: key.export({ format: 'pem', type: 'pkcs8' }) as string,
     cert: chain.map(encodeCertificatePem).join(''),
-  };
+    minVersion: 'TLSv1.3',
+    // A resumed connection shows no certificate to judge, and resuming saves almost nothing (design 2, traps).
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  } as const;
 }
