@@ -32,8 +32,6 @@ export default {
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   htmlReporter: { fileName: `reports/mutation/${folder}.html` },
   jsonReporter: { fileName: `reports/mutation/${folder}.json` },
-  incremental: true,
-  incrementalFile: `reports/mutation/${folder}.incremental.json`,
   warnings: { slow: false },
 };
 

@@ -91,3 +91,10 @@ describe('readiness', () => {
     });
   });
 });
+
+it('blames nobody for the old version after a leak: it may be the thief who sends it', () => {
+  const problemsOf = (leaked: boolean) =>
+    readiness(sweepRoll([rollHost('agent-1', { presentingOld: true })], generations(now, leaked), now), []).problems;
+  expect(problemsOf(false).map(({ code, hosts }) => [code, hosts])).toEqual([['presenting_old', ['agent-1']]]);
+  expect(problemsOf(true)).toEqual([]);
+});
