@@ -152,7 +152,7 @@ describe.each(names)('at the listener %s', (name) => {
     '/__proto__',
     '/constructor',
     '/v1',
-    '/v1/challenge',
+    '/v1/challenges',
     '/v1/recovery',
     '/v1/hosts%2fweb-1',
   ])('there is nothing at %s', async (odd) => {
@@ -234,6 +234,8 @@ describe('at the listener fleet', () => {
     for (const [path, headers] of [
       [routes.heartbeat.path, good()],
       [routes.enrol.path, []],
+      [routes.challenge.path, []],
+      [routes.issueCertificate.path, []],
     ] as const) {
       const head = lines(
         `POST ${path} HTTP/1.1`,
