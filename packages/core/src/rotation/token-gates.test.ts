@@ -83,6 +83,7 @@ const cases: readonly Case[] = [
   ['a retiring hit', 'proving', [hub, holder('a', loud)], {}, 'a: quiet_window'],
   ['a retiring hit at the hub', 'proving', [replica(loud), a], {}, 'replica:local: quiet_window'],
   ['a counter from a time ahead of the clock', 'proving', [hub, holder('a', { quiet: { flatSinceMs: now + 1, reportedAtMs: now } })], {}, 'a: quiet_window'],
+  ['a time that cannot be read', 'proving', [hub, holder('a', { quiet: { flatSinceMs: Number.NaN, reportedAtMs: now } })], {}, 'a: quiet_window'],
   ['a verifier that did not report', 'proving', [hub, holder('a', { quiet: null })], {}, 'a: counter_reported'],
   ['a verifier that reported just in time', 'proving', [hub, holder('a', { quiet: { flatSinceMs: now - 9_000, reportedAtMs: now - 100 } })], {}, 'open'],
   ['a verifier that has not reported lately', 'proving', [hub, holder('a', stale)], {}, 'a: counter_reported'],

@@ -49,10 +49,9 @@ export function everyCounterQuiet(
       return { missing: 'counter_reported', hint };
     }
     if (wasQuiet(quiet.flatSinceMs, quiet.reportedAtMs, quietWindowMs)) return null;
-    const until = new Date(quiet.flatSinceMs + quietWindowMs).toISOString();
     return {
       missing: 'quiet_window',
-      hint: `${whoSends(retiring, sources)} If nobody does from now on, this opens at ${until}.`,
+      hint: `${whoSends(retiring, sources)} ${whenQuiet(quiet.flatSinceMs + quietWindowMs)}`,
     };
   });
 }
@@ -135,6 +134,12 @@ function whoSends(version: number, [newest, ...others]: Holder['sources']): stri
   const agent = newest.userAgent === '' ? '' : ` (${newest.userAgent})`;
   const more = others.length === 0 ? '' : `, and from ${others.length} more`;
   return `Version ${version} was sent last from ${newest.address}${agent} at ${at}${more}.`;
+}
+
+/** A time that cannot be read holds the gate closed, and is said to be none (I7). */
+function whenQuiet(untilMs: number): string {
+  if (!Number.isFinite(untilMs)) return 'Since when nobody does cannot be read.';
+  return `If nobody does from now on, this opens at ${new Date(untilMs).toISOString()}.`;
 }
 
 function hintForUnprobed({ kind, status, fresh }: Holder): string {
