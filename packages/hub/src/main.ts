@@ -26,7 +26,7 @@ import { type Jobs, runJobs } from './jobs/run-jobs.ts';
 import { createVault, type Vault } from './kek/vault.ts';
 import { formatAddress, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { createMetrics } from './metrics/create-metrics.ts';
-import { createReload } from './reload.ts';
+import { createReload, DEFAULT_LOG_LEVEL } from './reload.ts';
 import { createSelfChecks } from './self-checks.ts';
 import type { ServerCertificate } from './server-certificate.ts';
 import { findKekFingerprint, readMeta } from './store/meta.ts';
@@ -98,7 +98,7 @@ export interface RunningHub {
 export async function startHub(options: RunOptions): Promise<RunningHub> {
   process.umask(OWNER_ONLY);
   const paths = hubPaths(options.dir, options.kekFile);
-  const log = createLog(options.logLevel ?? 'info');
+  const log = createLog(options.logLevel ?? DEFAULT_LOG_LEVEL);
   const clock = createSystemClock();
   if (!exists(paths.database)) throw new RollcallError('hub_missing', { dir: options.dir });
   const vault = createVault(readKek(paths.kek), systemRandom);

@@ -1,6 +1,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import { describe, expect, it } from 'vitest';
+import type { LogLevel } from './adapters/log.ts';
 import { createReload, settingsOf } from './reload.ts';
 
 interface Options {
@@ -9,12 +10,15 @@ interface Options {
   readonly beatMs?: number;
   readonly verifyWindowMs?: number;
   readonly firstUseMinAgeMs?: number;
+  readonly logLevel?: LogLevel;
 }
 
 function setup(started: Options, ...found: (Options | Error)[]) {
   const lines: unknown[] = [];
+  const levels: string[] = [];
   const note = (level: string) => (_message: string, fields?: object) => lines.push({ level, ...fields });
-  const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
+  const setLevel = (level: string) => void levels.push(level);
+  const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error'), setLevel };
   const settings = settingsOf(started);
   const reload = async () => {
     const next = found.shift();
@@ -22,7 +26,7 @@ function setup(started: Options, ...found: (Options | Error)[]) {
     return next;
   };
   const options = found.length === 0 ? started : { ...started, reload };
-  return { settings, lines, reload: createReload<Options>(options, settings, log) };
+  return { settings, lines, levels, reload: createReload<Options>(options, settings, log) };
 }
 
 describe('a reload of the hub', () => {
@@ -34,12 +38,29 @@ describe('a reload of the hub', () => {
       { dir: '/d', listen: 'a:2' },
     );
     await reload();
-    expect(settings).toEqual({ beatMs: 2_000, verifyWindowMs: 60_000, firstUseMinAgeMs: limits.firstUseMinAgeMs });
+    expect(settings).toEqual({
+      beatMs: 2_000,
+      verifyWindowMs: 60_000,
+      quietWindowMs: limits.quietWindowMs,
+      firstUseMinAgeMs: limits.firstUseMinAgeMs,
+    });
     await reload();
     expect(settings).toEqual(settingsOf({}));
     expect(lines).toEqual([
       { level: 'info', changed: ['beat', 'verify_window'], needRestart: ['listen'] },
       { level: 'info', changed: ['beat', 'verify_window'], needRestart: ['listen'] },
+    ]);
+  });
+
+  it('takes the level of the log, and the usual one where none is said any more', async () => {
+    const started: Options = { dir: '/d', logLevel: 'warn' };
+    const { levels, lines, reload } = setup(started, { dir: '/d', logLevel: 'debug' }, { dir: '/d' });
+    await reload();
+    await reload();
+    expect(levels).toEqual(['debug', 'info']);
+    expect(lines).toEqual([
+      { level: 'info', changed: ['log_level'], needRestart: [] },
+      { level: 'info', changed: ['log_level'], needRestart: [] },
     ]);
   });
 

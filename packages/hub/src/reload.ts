@@ -1,9 +1,11 @@
 /** SIGHUP: the live keys of the configuration are taken anew, the others are named, and a bad file changes nothing (design 8). */
 import { isRollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
-import type { Log } from '@rollcall/core/ports';
 import { compareConfig, hubConfigTable } from '@rollcall/wire';
+import type { LeveledLog, LogLevel } from './adapters/log.ts';
 import type { Settings } from './hub.ts';
+
+export const DEFAULT_LOG_LEVEL: LogLevel = 'info';
 
 /** The part of the options that settings come from. */
 export interface LiveOptions {
@@ -11,6 +13,7 @@ export interface LiveOptions {
   readonly verifyWindowMs?: number | undefined;
   readonly quietWindowMs?: number | undefined;
   readonly firstUseMinAgeMs?: number | undefined;
+  readonly logLevel?: LogLevel | undefined;
 }
 
 export function settingsOf(options: LiveOptions): Settings {
@@ -26,7 +29,7 @@ export function settingsOf(options: LiveOptions): Settings {
 export function createReload<Options extends LiveOptions>(
   started: Options & { readonly reload?: (() => Promise<Options>) | undefined },
   settings: Settings,
-  log: Log,
+  log: LeveledLog,
 ): () => Promise<void> {
   let running: Options = started;
   let last = Promise.resolve();
@@ -41,6 +44,7 @@ export function createReload<Options extends LiveOptions>(
         next as Readonly<Record<string, unknown>>,
       );
       Object.assign(settings, settingsOf(next));
+      log.setLevel(next.logLevel ?? DEFAULT_LOG_LEVEL);
       // What waits for a start goes on differing from what runs.
       running = { ...running, ...liveOf(next) };
       log.info('the configuration was read again', { ...changes });
@@ -54,8 +58,8 @@ export function createReload<Options extends LiveOptions>(
   };
 }
 
-function liveOf({ beatMs, verifyWindowMs, quietWindowMs, firstUseMinAgeMs }: LiveOptions): LiveOptions {
-  return { beatMs, verifyWindowMs, quietWindowMs, firstUseMinAgeMs };
+function liveOf({ beatMs, verifyWindowMs, quietWindowMs, firstUseMinAgeMs, logLevel }: LiveOptions): LiveOptions {
+  return { beatMs, verifyWindowMs, quietWindowMs, firstUseMinAgeMs, logLevel };
 }
 
 function describe(error: unknown): { readonly code: string; readonly problems?: readonly string[] } {

@@ -6,7 +6,11 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 const REDACTED = ['authorization', 'token', 'master', 'secret', 'password', 'proof', 'value', 'keys', 'private'];
 
-export function createLog(level: LogLevel): Log {
+export interface LeveledLog extends Log {
+  setLevel(level: LogLevel): void;
+}
+
+export function createLog(level: LogLevel): LeveledLog {
   const logger = pino(
     {
       level,
@@ -23,5 +27,8 @@ export function createLog(level: LogLevel): Log {
     info: (message, fields) => logger.info(fields ?? {}, message),
     warn: (message, fields) => logger.warn(fields ?? {}, message),
     error: (message, fields) => logger.error(fields ?? {}, message),
+    setLevel: (next) => {
+      logger.level = next;
+    },
   };
 }

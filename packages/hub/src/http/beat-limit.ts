@@ -8,8 +8,8 @@ import { limits } from '@rollcall/core/limits';
 import { type Bucket, forgetOldest, fullBucket, type Rate, takeFrom } from './rate-limit.ts';
 
 export interface BeatLimit {
-  /** `speaker`: a host, as verified. Returns 0, or after how many milliseconds to come again. */
-  take(speaker: string, instance: string, nowMs: number): number;
+  /** `speaker`: the entry of a host, as verified. Returns 0, or after how many milliseconds to come again. */
+  take(speaker: object, instance: string, nowMs: number): number;
 }
 
 const beats: Rate = { perSecond: limits.beatsPerSecond, burst: limits.beatsBurst };
@@ -21,15 +21,15 @@ interface Speaker {
   readonly instances: Map<string, Bucket>;
 }
 
-/** Remembers authenticated hosts only, so no more than are on the roll. */
+/** Remembers a host for as long as the roll in memory does: one that was removed is forgotten with its entry. */
 export function createBeatLimit(): BeatLimit {
-  const speakers = new Map<string, Speaker>();
+  const speakers = new WeakMap<object, Speaker>();
   return {
-    take(name, instance, nowMs) {
-      let speaker = speakers.get(name);
+    take(entry, instance, nowMs) {
+      let speaker = speakers.get(entry);
       if (speaker === undefined) {
         speaker = { newcomers: fullBucket(newcomers, nowMs), instances: new Map() };
-        speakers.set(name, speaker);
+        speakers.set(entry, speaker);
       }
       return takeOf(speaker, instance, nowMs);
     },

@@ -115,7 +115,7 @@ function answerBeat(
   const beat = body as unknown as HeartbeatBody;
   // Of the cost of a beat most is spent by now; what the limit keeps is the store, and the share of the other agents.
   const from = request.socket.remoteAddress ?? '';
-  const waitMs = limitOf[who.rung].take(nameOf(hub, who), beat.instance, nowMs);
+  const waitMs = limitOf[who.rung].take(speakerOf(hub, who), beat.instance, nowMs);
   if (waitMs > 0) throw tooMany(waitMs);
   if (who.rung === 'fleet-token') {
     return receiveDeclaredBeat(hub, { who, body: beat, from, userAgent: userAgentOf(request) });
@@ -125,10 +125,12 @@ function answerBeat(
 }
 
 /** Whoever holds the shared token may say any name: those that are on no roll are limited together. */
-function nameOf(hub: Hub, who: Speaker): string {
-  if (who.rung === 'derived') return who.entry.id;
-  return who.declaredHost !== null && hub.roll.get(who.declaredHost) !== undefined ? who.declaredHost : '';
+function speakerOf(hub: Hub, who: Speaker): object {
+  if (who.rung === 'derived') return who.entry;
+  return (who.declaredHost === null ? undefined : hub.roll.get(who.declaredHost)) ?? NOBODY_ON_THE_ROLL;
 }
+
+const NOBODY_ON_THE_ROLL = {};
 
 function sendText(response: ServerResponse, text: string): void {
   const bytes = Buffer.byteLength(text);

@@ -59,7 +59,7 @@ export const hubConfigTable = {
   logLevel: {
     key: 'log_level',
     kind: oneOf('debug', 'info', 'warn', 'error', 'silent'),
-    isLive: false,
+    isLive: true,
     about: 'What to log.',
     example: 'info',
   },
