@@ -71,11 +71,17 @@ function problemFields(problems: readonly string[]): (readonly [string, Cell])[]
   return more > 0 ? [...shown, ['', `… and ${more} more; --json has all`]] : shown;
 }
 
+/** Of whom the failure speaks, for a page that shows what it is about in other words. */
+export function formatNamed(error: RollcallError, view: View): string[] {
+  const { hosts } = error.details;
+  return Array.isArray(hosts) && hosts.length > 0 ? formatFields([['hosts', asText(hosts)]], view) : [];
+}
+
 /** A few names are read; a list of hundreds is for --json. */
 function asText(value: ErrorDetails[string]): string {
   if (typeof value !== 'object' || value === null) return String(value);
-  const more = value.length - limits.outputListRows;
-  const shown = value.slice(0, limits.outputListRows).join(', ');
+  const more = value.length - limits.namesInSentence;
+  const shown = value.slice(0, limits.namesInSentence).join(', ');
   return more > 0 ? `${shown} … and ${more} more; --json has all` : shown;
 }
 

@@ -28,6 +28,11 @@ export function optionalDuration(option: string, text: string | undefined): numb
   return text === undefined ? undefined : durationOption(option, text);
 }
 
+/** The same, or none at all. */
+export function optionalAge(option: string, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : named(option, () => parseDuration(text));
+}
+
 function named<T>(option: string, parse: () => T): T {
   try {
     return parse();

@@ -2,7 +2,7 @@
 import { assertHubConfig, type HubConfig, readHubConfig } from '@rollcall/wire';
 import { configOption, given, readConfigSource } from '../config-source.ts';
 import { type LogLevel, loadHub } from '../optional-package.ts';
-import { optionalDuration } from '../time-option.ts';
+import { optionalAge, optionalDuration } from '../time-option.ts';
 import { usageError } from '../usage-error.ts';
 import { type Context, defineVerb, type Verb } from '../verb.ts';
 
@@ -67,7 +67,7 @@ async function readOptions(context: Context, options: StartOptions): Promise<Hub
       beatMs: optionalDuration('--beat', beat),
       verifyWindowMs: optionalDuration('--verify-window', verifyWindow),
       quietWindowMs: optionalDuration('--quiet-window', quietWindow),
-      firstUseMinAgeMs: optionalDuration('--first-use-min-age', firstUseMinAge),
+      firstUseMinAgeMs: optionalAge('--first-use-min-age', firstUseMinAge),
     }),
   };
   assertHubConfig(config);

@@ -1,6 +1,7 @@
 /** What the verbs of a rotation share: reading it, showing what blocks it, saying what a thief can still do. */
 import { errorTable, isRollcallError, type RollcallError } from '@rollcall/core/errors';
 import { type RotationStatus, routes } from '@rollcall/wire';
+import { formatNamed } from '../failure.ts';
 import { formatGate, formatRotation } from '../output/rotation.ts';
 import { formatThief, thiefRows } from '../output/thief.ts';
 import type { Context, Result, VerbOptions } from '../verb.ts';
@@ -39,6 +40,7 @@ export function withThief({ view }: Context, status: RotationStatus, text: reado
 
 function blocked(context: Context, failure: RollcallError, stands: RotationStatus | undefined): Result {
   if (stands === undefined) throw failure;
-  const text = failure.code === 'gate_closed' ? formatGate(stands, context.view) : formatRotation(stands, context.view);
-  return { json: stands, text, exit: 3, failure };
+  const { view } = context;
+  const text = failure.code === 'gate_closed' ? formatGate(stands, view) : formatRotation(stands, view);
+  return { json: stands, text: [...text, ...formatNamed(failure, view)], exit: 3, failure };
 }

@@ -82,6 +82,17 @@ describe('rollcall rotation cut', () => {
     expect(run).toMatchObject({ exit: 3, json: { error: { code: 'would_strand', details: { hosts: ['agent-3'] } } } });
   });
 
+  it('names them to a person too, some of many', async () => {
+    const hosts = Array.from({ length: 13 }, (_, at) => `stranded-${at}`);
+    const refusal = { status: 409, code: 'would_strand', title: 'Hosts would be stranded.', details: { hosts } };
+    const { stdout } = await transcript([...words, '--yes'], {
+      answers: { cutRotation: { refusal }, showRotation: rolling },
+    });
+    expect(stdout).toContain('stranded-9');
+    expect(stdout).not.toContain('stranded-10');
+    expect(stdout).toContain('3 more');
+  });
+
   it('says that the door is closed once it is', async () => {
     const closed = { ...leaked, verifyUntil: at(0) };
     const { stdout } = await transcript([...words, '--yes'], { answers: { cutRotation: closed } });

@@ -5,7 +5,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
-import { findAssignment } from '../store/assignments.ts';
+import { findAssignments } from '../store/assignments.ts';
 import { findEnrolmentToken } from '../store/enrolment-tokens.ts';
 import { listUndestroyed } from '../store/generations.ts';
 import { findHost, type HostRecord, putHosts } from '../store/hosts.ts';
@@ -14,6 +14,7 @@ import type { Db, Tx } from '../store/schema.ts';
 import { numberAbove, orUnreadable } from '../store/trust-row.ts';
 import { issueMasterStep } from './issue-master-step.ts';
 import { versionKnownByFleet } from './known-master.ts';
+import { issueHeldTokens } from './token/issue-token-steps.ts';
 
 /** As the tables are called. */
 export type UnreadableRow = 'hosts' | 'pins' | 'pending_pins' | 'observed_keys' | 'assignments' | 'enrolment_tokens';
@@ -30,7 +31,7 @@ export async function listUnreadableRows({ vault }: Pick<Hub, 'vault'>, db: Db, 
     ['pins', findPin(db, vault, id)],
     ['pending_pins', findPendings(db, vault, id)],
     ['observed_keys', findObserved(db, vault, id)],
-    ['assignments', findAssignment(db, vault, id, MASTER)],
+    ['assignments', findAssignments(db, vault, id)],
     ['enrolment_tokens', findEnrolmentToken(db, vault, id)],
   ];
   const found = await Promise.all(reads.map(async ([table, read]) => ({ table, row: await orUnreadable(read) })));
@@ -58,7 +59,10 @@ export async function mendRows(hub: Hub, tx: Tx, id: string): Promise<MendedHost
   if (isBlank || mended.includes('pins')) await deletePin(tx, id);
   if (isBlank || mended.includes('pending_pins')) await deletePendings(tx, id);
   if (isBlank || mended.includes('observed_keys')) await deleteObserved(tx, id);
-  if (mended.includes('assignments')) await issueMasterStep(hub, tx, id);
+  if (mended.includes('assignments')) {
+    await issueMasterStep(hub, tx, id);
+    await issueHeldTokens(hub, tx, id);
+  }
   return { host, mended };
 }
 

@@ -56,6 +56,19 @@ describe('a host with a pin', () => {
     expect((await host.beat(hub)).pin).toEqual({ state: 'pinned', fingerprint: host.key.public.fingerprint });
   });
 
+  it('publishes another from some moment on: one machine that was installed anew, until the former key comes again', async () => {
+    const evidence = async () => (await listPendingPins(hub)).pending[0]?.evidence.pinnedKeyStillPublishing;
+    await host.beat(hub);
+    await hub.wall.advance(1_000);
+    await host.beat(hub, { key: createWrapKey() });
+    expect(await evidence()).toBe(false);
+    await hub.wall.advance(1_000);
+    await host.beat(hub);
+    expect(await evidence()).toBe(true);
+    await hub.wall.advance(60_000);
+    expect(await evidence()).toBe(false);
+  });
+
   it('publishes ten thousand: four are kept, the rest is counted, the pin stands, and the true one can still be approved', async () => {
     for (let count = 0; count < 24; count += 1) await host.beat(hub, { key: createWrapKey() });
     expect((await listPendingPins(hub)).pending).toHaveLength(4);

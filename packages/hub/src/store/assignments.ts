@@ -32,6 +32,12 @@ export async function findAssignment(
   return row === undefined ? undefined : decode(vault, row);
 }
 
+/** Of every secret that the host has one of. Throws `store_unreadable`. */
+export async function findAssignments(db: Db, vault: Vault, host: string): Promise<AssignmentRecord[]> {
+  const rows = await db.selectFrom('assignments').selectAll().where('host', '=', host).execute();
+  return rows.map((row) => decode(vault, row));
+}
+
 /** Those of every host, or of these; one that cannot be read is `unreadable`. */
 export async function listAssignments(
   db: Db,

@@ -43,8 +43,9 @@ function toPending(hub: Hub, pending: PendingRecord): PendingPin {
   const entry = hub.roll.get(pending.host);
   const beats = entry?.pendingBeats.get(pending.fingerprint);
   const pinSeenAt = entry?.pinSeenAt ?? pending.pinned_last_seen_at;
-  const isStillPublishing =
-    entry?.pinSeenMonotonic != null && isFresh(entry.pinSeenMonotonic, entry.intervalMs, hub.clock.monotonic());
+  // A host that was installed anew sent its former key until a moment ago: two machines would go on beside each other.
+  const isAfterNewKey = entry?.pinSeenAt != null && entry.pinSeenAt > pending.first_seen_at;
+  const isStillPublishing = isAfterNewKey && isFresh(entry.pinSeenMonotonic, entry.intervalMs, hub.clock.monotonic());
   return {
     host: pending.host,
     pinned: pending.pinned,
