@@ -1,5 +1,15 @@
 /** A private directory for what a demo makes: temporary, or one that was named. */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { usageError } from '../usage-error.ts';
@@ -12,6 +22,8 @@ export interface WorkDirectory {
   /** Writes a file in it, 0600. */
   write(name: string, content: string): void;
   read(name: string): string;
+  /** Puts a symbolic link in the place of a file in it, at once. */
+  link(target: string, name: string): void;
   /** Copies the plain files of one directory in it into a new one: a state directory without its sockets. */
   copyFiles(from: string, to: string): void;
   remove(): void;
@@ -28,6 +40,10 @@ export function makeWorkDirectory(named: string | undefined): WorkDirectory {
     },
     write: (name, content) => writeFileSync(join(path, name), content, { mode: 0o600 }),
     read: (name) => readFileSync(join(path, name), 'utf8'),
+    link: (target, name) => {
+      symlinkSync(target, join(path, `${name}.new`));
+      renameSync(join(path, `${name}.new`), join(path, name));
+    },
     copyFiles: (from, to) => {
       mkdirSync(join(path, to), { mode: 0o700 });
       const files = readdirSync(join(path, from), { withFileTypes: true }).filter((entry) => entry.isFile());

@@ -10,6 +10,10 @@ export interface Cast {
   readonly silent: string;
   /** On the roll, its token not redeemed. */
   readonly invited: string;
+  /** Of the enrolled ones: they listen, and take the shared token from callers. */
+  readonly push: readonly string[];
+  /** Of the older fleet, on the hub's own machine: keeps the shared token for a program there. */
+  readonly keeper: string;
 }
 
 export const leastHosts = 5;
@@ -25,6 +29,8 @@ export function castOf(hosts: number): Cast {
     older: ['old-1', 'old-2'],
     silent: 'old-3',
     invited: 'spare-1',
+    push: ['web-1', 'web-2'],
+    keeper: 'old-1',
   };
 }
 

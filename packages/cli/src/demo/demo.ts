@@ -19,6 +19,8 @@ export interface Demo {
   readonly fleet: Fleet;
   /** `https://127.0.0.1:PORT`. */
   readonly hub: string;
+  /** Where each of the push hosts listens, as `127.0.0.1:PORT`. */
+  readonly listen: ReadonlyMap<string, string>;
 }
 
 /** Once the hub has been started, and a thief has copied its master. */
@@ -26,4 +28,6 @@ export interface RobbedDemo extends Demo {
   readonly thief: Thief;
   readonly metricsAddress: string;
   readonly trustDomain: string;
+  /** SHA-256 of the keys that the hub is known by. */
+  readonly spki: readonly string[];
 }

@@ -12,6 +12,8 @@ export interface Fleet {
   run(name: string, ...words: readonly string[]): Promise<string>;
   /** Starts one that stays, under a name. */
   start(name: string, ...words: readonly string[]): void;
+  /** Takes one in that was started elsewhere: it is ended with the others, and missed as they are. */
+  adopt(process: OwnProcess): void;
   /** One that was started. */
   process(name: string): OwnProcess;
   /** What the agent says on its own socket. */
@@ -38,6 +40,9 @@ export function createFleet(at: {
     run: (name, ...words) => spawn(name, words, []).ended,
     start: (name, ...words) => {
       all.set(name, spawn(name, words, ['&']));
+    },
+    adopt: (process) => {
+      all.set(process.name, process);
     },
     process: (name) => {
       const found = all.get(name);

@@ -9,6 +9,7 @@ import { converge, decide, retire } from './chapters/end.ts';
 import { enrol } from './chapters/enrol.ts';
 import { measureExposure, pin } from './chapters/first-use.ts';
 import { rotate } from './chapters/rotate.ts';
+import { countCalls, rotateToken } from './chapters/shared-token.ts';
 import { rob } from './chapters/thief.ts';
 import type { Count } from './counting.ts';
 import type { Demo } from './demo.ts';
@@ -74,11 +75,15 @@ async function setUp(options: DemoOptions, world: World, work: WorkDirectory): P
   const fleet = createFleet({ processes, io, narrator, dir: work.path });
   let thief: Thief | undefined;
   const lost = () => lostProcess([...fleet.all.values(), ...(thief === undefined ? [] : [thief.process])]);
+  const cast = castOf(options.hosts ?? leastHosts);
+  const listen = new Map<string, string>();
+  for (const host of cast.push) listen.set(host, `127.0.0.1:${await world.freePort()}`);
   const port = options.port === undefined || options.port === 0 ? await world.freePort() : options.port;
   const demo = {
     world,
     work,
-    cast: castOf(options.hosts ?? leastHosts),
+    cast,
+    listen,
     narrator,
     story: createStory({ narrator, clock: io.clock, interrupted: world.interrupted, lost }),
     operator: createOperator({ io, narrator, dir: work.path, operatorSocket: `${work.path}/hub/operator.sock` }),
@@ -114,7 +119,9 @@ async function tell({ demo, hire }: Stage): Promise<Count> {
   await decide(robbed, stolenKey);
   await converge(robbed);
   await retire(robbed);
+  const callers = await rotateToken(robbed);
   const counted = await count(robbed, pace);
+  countCalls(robbed, callers);
   narrator.say(`All ${demo.story.claims.length} claims came true.`);
   return counted;
 }

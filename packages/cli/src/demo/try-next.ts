@@ -9,9 +9,9 @@ export function tryNext({ work, cast, world }: Pick<Demo, 'work' | 'cast' | 'wor
     `  export ROLLCALL_HUB=unix:${work.path}/hub/operator.sock`,
     '',
     '  rollcall host list',
-    '  rollcall pin list',
-    '  rollcall rotation status',
+    '  rollcall rotation status fleet',
     '  rollcall audit list --last 12',
+    '  rollcall rotation start fleet --auto=all',
     `  rollcall rotation start master --leave ${cast.silent} ${cast.invited}`,
   ];
 }

@@ -7,6 +7,8 @@ import { startThief } from '../thief-process.ts';
 const beat = '200ms';
 /** A key must have been seen for so long before first use may take it: a day, where it is no demo. */
 const firstUseMinAge = '500ms';
+/** Nobody sent the old token for so long: then it may be dropped. A day, where it is no demo. */
+export const quietWindow = '2s';
 
 export async function begin(demo: Demo): Promise<RobbedDemo> {
   const { narrator, story, fleet, work, operator, hub } = demo;
@@ -30,7 +32,7 @@ export async function begin(demo: Demo): Promise<RobbedDemo> {
   fleet.start(
     'hub',
     ...['hub', 'start', '--dir', `${dir}/hub`, '--kek-file', `${dir}/kek`, '--beat', beat],
-    ...['--first-use-min-age', firstUseMinAge, '--metrics', '127.0.0.1:0'],
+    ...['--first-use-min-age', firstUseMinAge, '--quiet-window', quietWindow, '--metrics', '127.0.0.1:0'],
   );
   const status = await story.until({
     what: `The hub listens on ${listen}, as process ${fleet.process('hub').pid}.`,
@@ -51,5 +53,6 @@ export async function begin(demo: Demo): Promise<RobbedDemo> {
     masterFile: `${dir}/copied-master`,
     logFile: `${dir}/logs/thief.log`,
   });
-  return { ...demo, thief, metricsAddress: status.metricsAddress, trustDomain: status.hubRoot.trustDomain };
+  const { trustDomain, spki } = status.hubRoot;
+  return { ...demo, thief, metricsAddress: status.metricsAddress, trustDomain, spki };
 }

@@ -11,8 +11,13 @@ export async function enrol(demo: RobbedDemo): Promise<Envelope> {
   narrator.chapter('Enrol: a token for each new host');
   narrator.say('A token says who the hub is, and lets one host in, once. Redeeming it pins the wrap key of the host.');
   for (const host of cast.enrolled) {
-    await issueToken(demo, host);
-    fleet.start(host, 'agent', 'start', '--state', `${dir}/hosts/${host}`, '--enrol', `${dir}/tokens/${host}`);
+    const address = demo.listen.get(host);
+    await issueToken(demo, host, ...(address === undefined ? [] : ['--reach', 'push', '--address', address]));
+    fleet.start(
+      host,
+      ...['agent', 'start', '--state', `${dir}/hosts/${host}`, '--enrol', `${dir}/tokens/${host}`],
+      ...(address === undefined ? [] : ['--listen', address]),
+    );
   }
   narrator.say(`${cast.sleeper} is on a hotel network, and reaches the hub through it.`);
   await issueToken(demo, cast.sleeper);
@@ -36,9 +41,10 @@ export async function enrol(demo: RobbedDemo): Promise<Envelope> {
   return recorded;
 }
 
-async function issueToken({ operator, work }: RobbedDemo, host: string): Promise<void> {
-  const shown = ['rollcall', 'host', 'add', host, '--json', '|', 'jq', '-r', '.token', '>', `tokens/${host}`];
-  const { token } = await operator.typeForJson<AddHostAnswer>(shown, 'host', 'add', host);
+async function issueToken({ operator, work }: RobbedDemo, host: string, ...reach: readonly string[]): Promise<void> {
+  const words = ['host', 'add', host, ...reach];
+  const shown = ['rollcall', ...words, '--json', '|', 'jq', '-r', '.token', '>', `tokens/${host}`];
+  const { token } = await operator.typeForJson<AddHostAnswer>(shown, ...words);
   work.write(`tokens/${host}`, `${token}\n`);
 }
 

@@ -10,11 +10,14 @@ export async function measureExposure(demo: RobbedDemo): Promise<void> {
   narrator.chapter('Exposure: who could be pinned by a thief?');
   narrator.say('Older hosts derive their keys from the master already. They are active at once, and have no pin.');
   for (const host of [...cast.older, cast.silent]) await operator.type('host', 'add', host, '--existing');
+  work.make('deploy');
+  work.write(`${cast.keeper}.yaml`, sinksOf(dir));
   for (const host of cast.older) {
     fleet.start(
       host,
       ...['agent', 'start', '--state', `${dir}/hosts/${host}`, '--hub', hub, '--host', host],
       ...['--hub-root-file', `${dir}/hub/hub-root.json`, '--master-file', `${dir}/master`],
+      ...(host === cast.keeper ? ['--config', `${dir}/${host}.yaml`] : []),
     );
   }
   narrator.say(`${cast.silent} runs no agent: nobody ever saw its key.`);
@@ -74,4 +77,9 @@ export async function pin(demo: RobbedDemo): Promise<void> {
 /** The version that an agent was told to present; an agent with a master file alone knows none. */
 function presents({ presents: presented }: AgentStatusAnswer): number | null {
   return presented?.version ?? null;
+}
+
+/** What the shared token is kept in, once there is one. */
+function sinksOf(dir: string): string {
+  return `sinks:\n  - name: deploy\n    path: ${JSON.stringify(`${dir}/deploy/token`)}\n    secret: fleet\n`;
 }
