@@ -212,6 +212,24 @@ describe('a shared token', () => {
     expect((await findRotation(hub.db, hub.vault, 'fleet'))?.left).toEqual(['b']);
   });
 
+  it('goes on while the rows of another one cannot be read', async () => {
+    await createSecret(hub, { name: 'a-token', holders: ['all'] }, operator);
+    await beatAll();
+    await startToken(
+      hub,
+      { secret: 'a-token', reason: 'planned', leave: [], narrowByMs: null, auto: 'off', batch: 1 },
+      operator,
+    );
+    await start({ auto: 'to_narrowing' });
+    hub.tamper("update token_holders set mac = x'00' where secret = 'a-token'");
+    for (let round = 0; round < 3; round += 1) {
+      for (const host of fleet) await host.beat(hub);
+      await codeOf(stepTokens(hub));
+    }
+    expect(await phase()).toBe('rolling');
+    expect(await codeOf(stepTokens(hub))).toBe('store_unreadable');
+  });
+
   it('is cut by name only, and narrows at that time', async () => {
     await start();
     const untilMs = hub.clock.now() + HOUR_MS;

@@ -75,7 +75,16 @@ export async function startToken(hub: Hub, input: StartTokenInput, actor: Actor)
 /** What the walks of tokens do by themselves. Safe to repeat at any time; returns whether anything changed. */
 export async function stepTokens(hub: Hub): Promise<boolean> {
   let changed = false;
-  for (const { name } of await listTokens(hub.db, hub.vault)) changed = (await stepToken(hub, name)) || changed;
+  let failure: unknown;
+  for (const { name } of await listTokens(hub.db, hub.vault)) {
+    // One whose rows cannot be read holds up no other; the job says so in the end.
+    try {
+      changed = (await stepToken(hub, name)) || changed;
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  if (failure !== undefined) throw failure;
   return changed;
 }
 
