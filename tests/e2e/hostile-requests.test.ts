@@ -158,7 +158,9 @@ describe.each(names)('at the listener %s', (name) => {
   ])('there is nothing at %s', async (odd) => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
       const talked = await send(name, lines(`${method} ${odd} HTTP/1.1`, 'Host: h', 'Connection: close'));
-      expect([400, 404, 405], `${method} ${odd}: ${talked.text}`).toContain(talked.status);
+      // Beside its own local routes an agent serves those of its host, and a stranger is not told which there are.
+      const nothing = name === 'agent' ? [400, 401, 404, 405] : [400, 404, 405];
+      expect(nothing, `${method} ${odd}: ${talked.text}`).toContain(talked.status);
       expect(talked.text).not.toMatch(/passwd|c0%af|node_modules|\bat .*:\d+:\d+/);
     }
   });
