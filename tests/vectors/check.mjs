@@ -238,6 +238,19 @@ function checkStatement({ message, signed }, hub) {
   same('signed again', sign(unhex(hub.seed), bytes), unbase64url(sig));
 }
 
+// 7.5 Token files
+
+function checkSinkDigest(vector) {
+  const key = hkdfExpand(unhex(vector.heartbeatKey), ascii('rollcall/digest/v1'));
+  same('key', key, unhex(vector.key));
+  const trimmed = ascii(
+    unhex(vector.file)
+      .toString('latin1')
+      .replace(/^[\t-\r ]+|[\t-\r ]+$/g, ''),
+  );
+  same('digest', hmac(key, join('rollcall/sink-digest/v1', vector.secret, sha256(trimmed))), unhex(vector.digest));
+}
+
 // 13. Challenges
 
 const contexts = {
@@ -302,6 +315,7 @@ function checkAll(vectors) {
     statement: (vector) => checkStatement(vector, vectors.hub),
     challenges: checkChallenge,
     certificateRequest: checkCertificateRequest,
+    sinkDigest: checkSinkDigest,
   };
   let held = 0;
   for (const name of new Set([...Object.keys(checks), ...Object.keys(vectors)])) {

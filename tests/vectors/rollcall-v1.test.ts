@@ -18,6 +18,7 @@ import {
   enrolmentProof,
   parseEnrolmentToken,
   parseToken,
+  sinkDigest,
   type TokenPrefix,
   verifyEnrolmentProof,
 } from '@rollcall/core/keys';
@@ -217,6 +218,16 @@ test('certificate request', () => {
   const key = createPublicKey({ key: Buffer.from(spki, 'hex'), format: 'der', type: 'spki' });
   expect(verify('sha256', unhex(signed), key, unhex(signature))).toBe(true);
   expect(contextOf({ csr, csrUse: use } as SubjectVector).toString('hex')).toBe(context);
+});
+
+test('digest of a token file', () => {
+  const { heartbeatKey, key, secret, file, digest } = vectors.sinkDigest;
+  const token = Buffer.from(file, 'hex').toString().trim();
+  expect(hex(sinkDigest(unhex(heartbeatKey), secret, Buffer.from(token)))).toBe(digest);
+  expect(hmac(unhex(heartbeatKey), 'rollcall/digest/v1\x01').toString('hex')).toBe(key);
+  const parts = [`rollcall/sink-digest/v1\0${secret}\0`, sha256(Buffer.from(token))];
+  expect(hmac(unhex(key), ...parts).toString('hex')).toBe(digest);
+  expect(parseToken('rcf', token).length).toBe(32);
 });
 
 type SubjectVector = (typeof vectors.challenges)[number]['subject'];
