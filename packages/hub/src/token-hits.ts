@@ -40,9 +40,9 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
   const sources = new Map<string, Map<string, HitSource>>();
   const key = (secret: string, version: number) => `${secret} ${version}`;
 
-  const counter = await db.transaction().execute(async (tx) => {
+  const left = await db.transaction().execute(async (tx) => {
     const left = await findMeta(tx, vault, LEFT_BEHIND);
-    if (left === undefined) return encodeBase64url(random(16));
+    if (left === undefined) return undefined;
     for (const { name } of await listTokens(tx, vault)) {
       for (const { member, secret, version, ...record } of await listTokenCounts(tx, vault, name)) {
         if (member !== REPLICA || record.counter !== left) continue;
@@ -53,6 +53,7 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
     await deleteMeta(tx, LEFT_BEHIND);
     return left;
   });
+  const counter = left ?? encodeBase64url(random(16));
 
   const count = (of: string, nowMs: number): CountRecord => {
     const record = noteCount(records.get(of) ?? null, { counter, count: counts.get(of) ?? 0 }, nowMs);
@@ -78,13 +79,16 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
     byKind: () => kinds,
     count: (secret, version, nowMs) => count(key(secret, version), nowMs),
     sources: (secret, version) => [...(sources.get(key(secret, version))?.values() ?? [])].reverse(),
-    save: (nowMs) =>
-      db.transaction().execute(async (tx) => {
+    save: async (nowMs) => {
+      // A hub that could not even start has counted nothing: it leaves behind what it found.
+      if (left === undefined && counts.size === 0) return;
+      await db.transaction().execute(async (tx) => {
         for (const of of counts.keys()) {
           const [secret = '', version] = of.split(' ');
           await writeTokenCount(tx, vault, { secret, member: REPLICA, version: Number(version), ...count(of, nowMs) });
         }
         await writeMeta(tx, vault, LEFT_BEHIND, counter);
-      }),
+      });
+    },
   };
 }
