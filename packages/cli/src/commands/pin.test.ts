@@ -110,7 +110,7 @@ describe('first use', () => {
     });
     expect(run.exit).toBe(3);
     expect(run.stdout).toContain('old-0, old-1');
-    expect(run.stdout.replace(/\s+/g, ' ')).toContain('… and 10 more; --json has all');
+    expect(run.stdout.replace(/\s+/g, ' ')).toContain('… and 20 more; --json has all');
     expect(run.stderr).toContain('exposure_not_acknowledged');
   });
 });
