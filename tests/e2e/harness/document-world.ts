@@ -1,8 +1,8 @@
 /**
  * Where the commands of one document run: a directory of their own, a shell in which `rollcall` is the command, and an
  * environment that lasts from one command to the next. `rollcall hub start` and `rollcall agent start` go on in the
- * background, as in a terminal of their own, and the next command waits until they answer. Two things are replaced: the ports
- * of a hub by free ones, and `npm start -- FLAGS` by what package.json says that it runs.
+ * background, as in a terminal of their own, and the next command waits until they answer. Two things are replaced: ports from
+ * 7400 to 7499 by free ones, and `npm start -- FLAGS` by what package.json says that it runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ export interface DocumentWorld {
 
 /** Where a reader is imagined to be. */
 const SHOWN_DIR = '/srv/rollcall';
-const SHOWN_PORT = '7443';
+const SHOWN_PORTS = /:(74\d\d)\b/g;
 /** For a hub: its default is the port after 7443's, which somebody else may have here. */
 const ANY_METRICS_PORT = ' --metrics 127.0.0.1:0';
 const PATIENCE_MS = 60_000;
@@ -35,7 +35,7 @@ const PRIVATE = { mode: 0o600 } as const;
 
 export async function createDocumentWorld(): Promise<DocumentWorld> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'rc-docs-')));
-  const port = String(await freePort());
+  const ports = new Map<string, string>();
   const inside = join(dir, '.shell');
   mkdirSync(inside);
   writeFileSync(join(inside, 'rollcall'), `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`, {
@@ -53,10 +53,21 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
   const run = async (command: string): Promise<Ran> =>
     ended(shell(`${command}\nend=$?\nexport -p > .shell/env\nexit $end`));
 
+  const toReal = async (text: string): Promise<string> => {
+    for (const [, shown = ''] of text.matchAll(SHOWN_PORTS)) {
+      if (!ports.has(shown)) ports.set(shown, String(await freePort()));
+    }
+    return text.replaceAll(SHOWN_PORTS, (_all, shown: string) => `:${ports.get(shown)}`).replaceAll(SHOWN_DIR, dir);
+  };
+
+  const toShown = (text: string): string =>
+    [...ports].reduce(
+      (shown, [port, real]) => shown.replaceAll(`:${real}`, `:${port}`),
+      text.replaceAll(dir, SHOWN_DIR),
+    );
+
   const replace = async (step: Step): Promise<string> => {
-    const command = step.command
-      .replaceAll(`:${SHOWN_PORT}`, `:${port}`)
-      .replace(/^npm start(?: --)?/, () => npmStart());
+    const command = (await toReal(step.command)).replace(/^npm start(?: --)?/, () => npmStart());
     if (!/\bFULL\b/.test(command)) return command;
     if (step.fullOf === undefined) throw new Error(`line ${step.line}: what does FULL stand for?`);
     const { stdout } = await run(`rollcall agent status --state ${step.fullOf} --json`);
@@ -120,7 +131,7 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
     const type = (command: string) =>
       runStep({ command, line: 0, exit: 0, isWaitedFor: false, extraFlags: '', fullOf: undefined });
     await type('rollcall hub init --dir ./hub --listen 127.0.0.1:7443 > /dev/null');
-    await type('rollcall hub start --dir ./hub --beat 300ms --first-use-min-age 1ms');
+    await type('rollcall hub start --dir ./hub --beat 300ms --first-use-min-age 1ms --quiet-window 8s');
     await type('export ROLLCALL_HUB=unix:./hub/operator.sock');
     if (hosts.length > 0) await ask('hub/operator.sock', '/v1/secrets', { name: 'master' });
     const enrol = async (host: string): Promise<void> => {
@@ -133,15 +144,16 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
 
   return {
     dir,
-    run: async ({ steps, stops, fleet, given, tokenTo, notRun }) => {
+    run: async ({ steps, stops, fleet, given, file, tokenTo, notRun }) => {
       if (fleet !== undefined) await begin(fleet);
       for (const place of stops) await stop(place);
-      for (const file of given) writeFileSync(join(dir, file), `${randomBytes(48).toString('base64')}\n`, PRIVATE);
+      for (const name of given) writeFileSync(join(dir, name), `${randomBytes(48).toString('base64')}\n`, PRIVATE);
+      if (file !== undefined) writeFileSync(join(dir, file.path), await toReal(file.text), PRIVATE);
       if (notRun !== undefined) return '';
       const printed: string[] = [];
       for (const step of steps) printed.push(await runStep(step));
       if (tokenTo !== undefined) writeFileSync(join(dir, tokenTo), `${findToken(printed.join(''))}\n`, PRIVATE);
-      return printed.join('').replaceAll(dir, SHOWN_DIR).replaceAll(`:${port}`, `:${SHOWN_PORT}`).trimEnd();
+      return toShown(printed.join('')).trimEnd();
     },
     close: async () => {
       for (const background of running.values()) await background.stop();

@@ -12,6 +12,10 @@
  *     <!-- run: given ./master.txt -->    a file that the reader has: a master is drawn and put there
  *     <!-- run: token to ./a.token -->    what a person does with a token that the block prints: it is put there
  *     <!-- run: not here: REASON -->      cannot be run by a test
+ *
+ * Above a block of another kind may stand one mark:
+ *
+ *     <!-- run: file ./agent-1.yaml -->   what the reader writes: the block is put there
  */
 
 export interface Step {
@@ -36,6 +40,8 @@ export interface Block {
   /** File for the token that is printed. */
   readonly tokenTo: string | undefined;
   readonly notRun: string | undefined;
+  /** What is written before. */
+  readonly file: { readonly path: string; readonly text: string } | undefined;
   /** What a reader is shown as printed. */
   readonly printed: string | undefined;
   /** Where `printed` stands in the text, from and to. */
@@ -44,24 +50,9 @@ export interface Block {
 
 /** Throws on a mark that it does not understand. */
 export function readBlocks(text: string): readonly Block[] {
-  return [...text.matchAll(BLOCK)].map((match) => {
-    const [all, marks = '', body = '', printed] = match;
-    const bodyAt = match.index + all.indexOf('```sh\n') + '```sh\n'.length;
-    const firstLine = text.slice(0, bodyAt).split('\n').length;
-    const read = readMarks(marks, firstLine);
-    const commands = splitCommands(body, firstLine);
-    const printedFrom = match.index + all.length - '\n```'.length - (printed?.length ?? 0);
-    return {
-      steps: commands.map((command, index) => toStep(command, read, index === commands.length - 1)),
-      stops: read.stops,
-      fleet: read.fleet,
-      given: read.given,
-      tokenTo: read.tokenTo,
-      notRun: read.notRun,
-      printed,
-      printedAt: [printedFrom, printedFrom + (printed?.length ?? 0)],
-    };
-  });
+  const files = [...text.matchAll(FILE)].map((match) => ({ at: match.index, block: toFile(match) }));
+  const commands = [...text.matchAll(BLOCK)].map((match) => ({ at: match.index, block: toBlock(text, match) }));
+  return [...files, ...commands].sort((a, b) => a.at - b.at).map(({ block }) => block);
 }
 
 /** Every `rollcall …` that stands in running text, between single back quotes. */
@@ -71,6 +62,43 @@ export function readMentions(text: string): readonly string[] {
 }
 
 const BLOCK = /((?:^<!-- run: [^\n]+ -->\n)*)^```sh\n([\s\S]*?)\n```(?:\n\n```text\n([\s\S]*?)\n```)?/gm;
+const FILE = /^<!-- run: file (\S+) -->\n```\w+\n([\s\S]*?\n)```/gm;
+
+function toBlock(text: string, match: RegExpExecArray): Block {
+  const [all, marks = '', body = '', printed] = match;
+  const bodyAt = match.index + all.indexOf('```sh\n') + '```sh\n'.length;
+  const firstLine = text.slice(0, bodyAt).split('\n').length;
+  const read = readMarks(marks, firstLine);
+  const commands = splitCommands(body, firstLine);
+  const printedFrom = match.index + all.length - '\n```'.length - (printed?.length ?? 0);
+  return {
+    steps: commands.map((command, index) => toStep(command, read, index === commands.length - 1)),
+    stops: read.stops,
+    fleet: read.fleet,
+    given: read.given,
+    tokenTo: read.tokenTo,
+    notRun: read.notRun,
+    file: undefined,
+    printed,
+    printedAt: [printedFrom, printedFrom + (printed?.length ?? 0)],
+  };
+}
+
+function toFile([, path = '', text = '']: RegExpExecArray): Block {
+  return { ...NOTHING, file: { path, text } };
+}
+
+const NOTHING: Block = {
+  steps: [],
+  stops: [],
+  fleet: undefined,
+  given: [],
+  tokenTo: undefined,
+  notRun: undefined,
+  file: undefined,
+  printed: undefined,
+  printedAt: [0, 0],
+};
 
 interface Marks {
   exit: number;
