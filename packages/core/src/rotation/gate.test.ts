@@ -153,7 +153,9 @@ describe('the gates of the master', () => {
     const lastSeenAtMs = Date.UTC(2026, 2, 1, 12);
     const hintOf = (changes: Partial<RollHost>) =>
       gate(rotationIn('rolling'), observed([{ ...old, lastSeenAtMs, ...changes }])).blockers[0]?.hint;
-    for (const fresh of [true, false]) expect(hintOf({ fresh })).toContain('2026-03-01T12:00:00.000Z');
+    expect(hintOf({ fresh: true })).toBe(hintOf({ fresh: true, lastSeenAtMs: lastSeenAtMs + 1 }));
+    expect(hintOf({ fresh: true })).toContain('not used the new version yet');
+    expect(hintOf({ fresh: false })).toContain('2026-03-01T12:00:00.000Z');
     expect(hintOf({ fresh: false })).toContain('not been heard since');
     expect(hintOf({ fresh: false, lastSeenAtMs: null })).toContain('never heard');
   });

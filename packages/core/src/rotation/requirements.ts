@@ -163,7 +163,8 @@ function hintForUnproven(host: RollHost): string {
 /** When it was heard last is all that is known: whether it holds what was sent to it shows when it uses it (I5). */
 function hintForSilence({ fresh, lastSeenAtMs }: RollHost, lacking: string): string {
   const lastSeen = lastSeenAtMs === null ? null : new Date(lastSeenAtMs).toISOString();
-  if (fresh && lastSeen !== null) return `It was heard last at ${lastSeen}, ${lacking}.`;
+  // In the same words for all of them, so that a list says it once.
+  if (fresh && lastSeen !== null) return `It is heard, ${lacking}.`;
   const silence = lastSeen === null ? 'was never heard' : `has not been heard since ${lastSeen}`;
   return `It ${silence}: wake it, wait, or go on with \`rollcall rotation leave\`.`;
 }
