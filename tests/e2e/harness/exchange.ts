@@ -3,7 +3,8 @@ import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Recorder } from './recorder.ts';
 
-export type Address = { readonly port: number } | { readonly socket: string };
+/** `localAddress`: of this machine, from which to call. */
+export type Address = { readonly port: number; readonly localAddress?: string } | { readonly socket: string };
 
 export interface Asked {
   readonly method: string;
@@ -49,7 +50,7 @@ function talk(address: Address, request: Buffer): Promise<Buffer> {
     // Whom the agent believes is tested in its own package; this client wants to see whatever the hub says.
     const socket: Socket =
       'port' in address
-        ? connectTls({ host: '127.0.0.1', port: address.port, rejectUnauthorized: false })
+        ? connectTls({ host: '127.0.0.1', ...address, rejectUnauthorized: false })
         : connectPlain(address.socket);
     socket.setTimeout(15_000, () => socket.destroy(new Error('the hub did not answer')));
     socket.once('port' in address ? 'secureConnect' : 'connect', () => socket.write(request));
