@@ -75,13 +75,13 @@ export async function startToken(hub: Hub, input: StartTokenInput, actor: Actor)
 /** What the walks of tokens do by themselves. Safe to repeat at any time; returns whether anything changed. */
 export async function stepTokens(hub: Hub): Promise<boolean> {
   let changed = false;
-  let failure: unknown;
+  let failure: Error | undefined;
   for (const { name } of await listTokens(hub.db, hub.vault)) {
     // One whose rows cannot be read holds up no other; the job says so in the end.
     try {
       changed = (await stepToken(hub, name)) || changed;
     } catch (error) {
-      failure ??= error;
+      failure ??= error as Error;
     }
   }
   if (failure !== undefined) throw failure;
