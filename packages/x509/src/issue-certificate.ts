@@ -1,11 +1,11 @@
 /** Issues the certificate of a hub, a listener or a host: the table of design 6, and nothing that the caller could widen. */
 import type { KeyObject } from 'node:crypto';
 import { isIP } from 'node:net';
-import { encodeHex } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import type { Random } from '@rollcall/core/ports';
 import { type Authority, exportSpki } from './create-authority.ts';
 import { type CertificateUsage, usageOids } from './extensions.ts';
+import { parseCertificate } from './parse-certificate.ts';
 import { encodeCertificatePem } from './pem.ts';
 import {
   authorityKeyIdentifier,
@@ -99,7 +99,8 @@ export function issueCertificate(request: CertificateRequest): IssuedCertificate
   return {
     certificateDer,
     certificatePem,
-    serial: encodeHex(serial),
+    // As whoever is presented the certificate reads it: without the zeros that an INTEGER drops (X.690 §8.3.2).
+    serial: parseCertificate(certificateDer).serial,
     notBeforeMs,
     notAfterMs,
     clamped,
