@@ -81,9 +81,10 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
     sources: (secret, version) => [...(sources.get(key(secret, version))?.values() ?? [])].reverse(),
     save: async (nowMs) => {
       // A hub that could not even start has counted nothing: it leaves behind what it found.
-      if (left === undefined && counts.size === 0) return;
+      if (left === undefined && records.size === 0) return;
       await db.transaction().execute(async (tx) => {
-        for (const of of counts.keys()) {
+        // Also those that nobody has sent: zero is a count.
+        for (const of of records.keys()) {
           const [secret = '', version] = of.split(' ');
           await writeTokenCount(tx, vault, { secret, member: REPLICA, version: Number(version), ...count(of, nowMs) });
         }

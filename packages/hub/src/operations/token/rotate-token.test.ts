@@ -273,6 +273,13 @@ describe('a shared token', () => {
     expect(flatSince()).toBe(before);
     hub = await hub.restart();
     expect(flatSince()).toBe(hub.clock.now());
+
+    // Nobody has sent it since: that is a count too, and outlives a clean stop as any other.
+    const anew = flatSince();
+    await hub.wall.advance(HOUR_MS);
+    await hub.tokenHits.save(hub.clock.now());
+    hub = await hub.restart();
+    expect(flatSince()).toBe(anew);
   });
 
   it('is rotated without a refused request, each gate by its evidence, and the old value is destroyed', async () => {
