@@ -221,7 +221,7 @@ function formatHeld({ host, heldSecrets }: HostChangeAnswer, view: View): string
     ...(others.length === 0
       ? []
       : wrap(
-          `It held ${others.join(', ')}, which others hold too: what it knows of that ends with a rotation (\`rollcall rotation start ${others[0]} --reason leak\`).`,
+          `It held ${others.join(', ')}, which others hold too: what it knows of that ends with a rotation (\`rollcall rotation start ${others[0]} --reason leak --narrow-by 24h\`).`,
           view.width,
         )),
   ];

@@ -9,6 +9,7 @@ import {
   everyCallerSeen,
   everyCounterQuiet,
   everySinkCurrent,
+  everySinkTold,
   everyVerifierDropped,
   everyVerifierTakesBoth,
 } from './token-gates.ts';
@@ -44,13 +45,13 @@ const table: Readonly<Record<SecretKind, Partial<Record<Phase, readonly Requirem
   // signal, too: their row comes with the scanner.
   named: {
     planned: [],
-    widening: [everyVerifierTakesBoth],
+    widening: [everyVerifierTakesBoth, everySinkTold],
     rolling: [everyCallerSeen],
     proving: [everyCallerSeen, everyCounterQuiet, everySinkCurrent],
-    narrowing: [everyVerifierDropped],
+    narrowing: [everyVerifierDropped, everySinkTold],
     // The way back gives up a version, too, so it asks for the same.
     reverting: [everyCallerSeen, everyCounterQuiet, everySinkCurrent],
-    withdrawing: [everyVerifierDropped],
+    withdrawing: [everyVerifierDropped, everySinkTold],
   },
 };
 

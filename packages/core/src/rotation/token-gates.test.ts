@@ -28,6 +28,7 @@ function summary({ open, blockers, cutOff }: Gate): string {
 const hub = replica();
 const a = holder('a');
 const noListener = { verifies: false, probe: null, quiet: null } as const;
+const told = { name: 'nginx', isCurrent: false, problem: null } as const;
 const back = { switched: false, provenVersion: 1 } as const;
 const narrow = { probe: dropped } as const;
 const withdrawn = { probe: { takes: [1], refuses: [2], randomRefused: true } } as const;
@@ -60,6 +61,12 @@ const cases: readonly Case[] = [
   ['one was left', 'widening', [hub, holder('b', { probe: null })], { left: ['b'] }, 'open'],
   ['one was evicted', 'widening', [hub, holder('b', { probe: null, status: 'evicted' })], {}, 'open'],
   ['one is suspended, and comes back', 'widening', [hub, holder('b', { probe: null, status: 'suspended' })], {}, 'b: probe'],
+  ['a sink was told', 'widening', [hub, holder('b', { ...noListener, sinks: [told] })], {}, 'open'],
+  ['a sink was not', 'widening', [hub, holder('b', { ...noListener, sinks: [{ ...told, problem: 'sink_reload_failed' }] })], {}, 'b: sink_told'],
+  ['a host with a sink has not taken the step', 'widening', [hub, holder('b', { ...noListener, provenVersion: null, sinks: [told] })], {}, 'b: sink_told'],
+  ['one with nothing that verifies need not have', 'widening', [hub, holder('b', { ...noListener, provenVersion: null })], {}, 'open'],
+  ['a sink was not told, of one that was left', 'widening', [hub, holder('b', { ...noListener, provenVersion: null, sinks: [told] })], { left: ['b'] }, 'open'],
+  ['a sink was not told that it went', 'narrowing', [replica(narrow), holder('b', { ...noListener, sinks: [{ ...told, problem: 'sink_reload_failed' }] })], {}, 'b: sink_told'],
   ['nobody holds it', 'widening', [], {}, 'api: no_holder'],
   ['a leak waits for verifiers, too', 'widening', [hub, holder('b', { probe: null })], running, 'b: probe'],
 
@@ -71,7 +78,9 @@ const cases: readonly Case[] = [
   ['one went back', 'rolling', [hub, holder('b', { presentingOld: true })], {}, 'b: old_version_silent'],
   ['one is silent', 'rolling', [hub, holder('b', { ...back, fresh: false })], {}, 'b: seen_presenting'],
   ['of a declared caller nothing is asked', 'rolling', [hub, a, caller('caller:cron')], {}, 'open'],
-  ['only a declared caller: nobody to ask', 'rolling', [hub, caller('caller:cron')], {}, 'api: no_holder'],
+  ['only a declared caller: the counters are asked next', 'rolling', [hub, caller('caller:cron')], {}, 'open'],
+  ['nobody sends it', 'rolling', [hub], {}, 'api: no_holder'],
+  ['only a declared caller, on the way back', 'reverting', [hub, caller('caller:cron')], {}, 'open'],
   ['a row cannot be read', 'rolling', [hub, holder('b', { unreadable: ['assignment'] })], {}, 'b: readable_rows'],
   ['one was left', 'rolling', [hub, a, holder('b', back)], { left: ['b'] }, 'open'],
   ['a leak in its time waits', 'rolling', [hub, a, holder('b', back)], running, 'b: seen_presenting'],

@@ -20,17 +20,25 @@ export function everyVerifierDropped(rotation: Rotation, observations: Observati
 /** Every caller that can be known was seen with the version that stays since it was told to, and with no other since then. */
 export function everyCallerSeen(rotation: Rotation, observations: Observations): readonly Blocker[] {
   const wanted = stayingVersion(rotation);
-  return lacking(rotation, observations, isCaller, (holder) => {
-    if (holder.unreadable.length > 0) return { missing: 'readable_rows', hint: hintForUnreadable(holder) };
-    if (holder.presentingOld) {
-      return {
-        missing: 'old_version_silent',
-        hint: 'It was seen with another version since: two programs with one name, or a restored disk?',
-      };
-    }
-    const isThere = holder.switched === (wanted === rotation.to) && holder.provenVersion === wanted;
-    return isThere ? null : { missing: 'seen_presenting', hint: hintForUnseen(holder, wanted) };
-  });
+  // Of declared callers nothing is known but that the counters stay flat, and those are asked in the next phase.
+  const isDeclared = observations.holders.some(({ kind }) => kind === 'caller');
+  return lacking(
+    rotation,
+    observations,
+    isCaller,
+    (holder) => {
+      if (holder.unreadable.length > 0) return { missing: 'readable_rows', hint: hintForUnreadable(holder) };
+      if (holder.presentingOld) {
+        return {
+          missing: 'old_version_silent',
+          hint: 'It was seen with another version since: two programs with one name, or a restored disk?',
+        };
+      }
+      const isThere = holder.switched === (wanted === rotation.to) && holder.provenVersion === wanted;
+      return isThere ? null : { missing: 'seen_presenting', hint: hintForUnseen(holder, wanted) };
+    },
+    isDeclared ? 'none is no blocker' : 'blocks',
+  );
 }
 
 /** The counters: no verifier was sent the retiring version for the whole quiet window, and each has said so lately. */
@@ -54,6 +62,29 @@ export function everyCounterQuiet(
       hint: `${whoSends(retiring, sources)} ${whenQuiet(quiet.flatSinceMs + quietWindowMs)}`,
     };
   });
+}
+
+/**
+ * Every host with sinks has taken its step, and whoever reads them was told. A program that checks callers by such a file is a
+ * verifier that nobody can probe: it must have both versions before any caller switches, and lose one only after all have.
+ */
+export function everySinkTold(rotation: Rotation, observations: Observations): readonly Blocker[] {
+  const hasSinks = ({ sinks }: Holder) => sinks.length > 0;
+  return lacking(
+    rotation,
+    observations,
+    hasSinks,
+    (holder) => {
+      if (holder.provenVersion === null) return { missing: 'sink_told', hint: hintForUntold(holder) };
+      const untold = holder.sinks.flatMap(({ name, problem }) => (problem === null ? [] : [`${name} (${problem})`]));
+      if (untold.length === 0) return null;
+      return {
+        missing: 'sink_told',
+        hint: `Whoever reads it may not have both versions: ${untold.join(', ')}. See \`rollcall agent status\` on it.`,
+      };
+    },
+    'none is no blocker',
+  );
 }
 
 /** The digests: the live file of each sink holds the version that stays. */
@@ -148,6 +179,11 @@ function hintForUnprobed({ kind, status, fresh }: Holder): string {
   if (status === 'suspended') return 'It is suspended: `rollcall host resume`, or go on with --leave.';
   if (!fresh) return 'It is silent: wake it, wait, or go on with `rollcall rotation leave`.';
   return 'Its listener was not probed for its present step: is it open and reachable? `rollcall agent status` on it says why not.';
+}
+
+function hintForUntold({ fresh }: Holder): string {
+  if (!fresh) return 'It is silent: wake it, wait, or go on with `rollcall rotation leave`.';
+  return 'It has sinks, and has not taken its present step yet.';
 }
 
 function hintForUnseen(holder: Holder, wanted: number): string {
