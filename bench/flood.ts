@@ -9,7 +9,7 @@ import type { FloodAnswers } from './flood/client.ts';
 import { startProcess, usableCores } from './heartbeat/process.ts';
 import { enrolRoll } from './heartbeat/roll.ts';
 import type { ServerAnswers } from './heartbeat/server.ts';
-import { type BenchResult, figure, median } from './measure.ts';
+import { type BenchResult, figure, median, p99 } from './measure.ts';
 
 const HOSTS = 20;
 const STRANGERS = 50;
@@ -61,8 +61,4 @@ export async function benchFlood(): Promise<BenchResult[]> {
     await Promise.all([hub.end(), hosts.end(), strangers.end()]);
     rmSync(dir, { recursive: true, force: true });
   }
-}
-
-function p99(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }

@@ -8,13 +8,14 @@ import { benchFlood } from './flood.ts';
 import { benchHeartbeat } from './heartbeat.ts';
 import type { BenchResult } from './measure.ts';
 import { benchSeal } from './seal.ts';
+import { benchSlowSenders } from './slow-senders.ts';
 import { benchTiming } from './timing.ts';
 import { benchToken } from './token.ts';
 import { benchTokenTiming } from './token-timing.ts';
 
 const benches: readonly (() => Promise<BenchResult[]>)[] = process.argv.includes('--timing')
   ? [() => benchTiming(), benchTokenTiming]
-  : [benchSeal, benchBearer, benchToken, benchHeartbeat, benchFlood];
+  : [benchSeal, benchBearer, benchToken, benchHeartbeat, benchFlood, benchSlowSenders];
 
 const results: BenchResult[] = [];
 for (const bench of benches) results.push(...(await bench()));
