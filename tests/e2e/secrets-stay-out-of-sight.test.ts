@@ -86,7 +86,12 @@ describe('everything that the fleet let out', () => {
 
   it('holds the value of an operator’s token where it was shown, and in no other form anywhere', () => {
     const secrets = operatorTokens.map((text, index) => ({ name: `${index}`, bytes: parseToken('rco', text) }));
-    const found = scanForSecrets(fleet().recorder.all(), secrets).map(({ form, where }) => `${form}, ${where}`);
+    // Where a value has no character that tells the two alphabets apart, its one text is found as both.
+    const isOneText = (name: string) =>
+      !/[+/]/.test(Buffer.from(secrets[Number(name)]?.bytes ?? []).toString('base64'));
+    const found = scanForSecrets(fleet().recorder.all(), secrets).map(
+      ({ secret, form, where }) => `${isOneText(secret) ? form.replace('base64+', 'base64url+') : form}, ${where}`,
+    );
     expect([...new Set(found)].sort()).toEqual([
       'base64url+0, response of POST /v1/operators',
       'base64url+0, stdout of rollcall operator add',
