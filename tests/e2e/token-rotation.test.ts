@@ -182,9 +182,14 @@ describe('a thief who goes on sending the old token', () => {
     }
     await world.waitForPhase('done');
     await assertOnly(world.told('a'), stolen);
+    const lateAt = (name: string) =>
+      thief.calls().filter((call) => call.to === name && call.startedAtMs > (dropped.get(name) ?? 0));
+    await fleet.waitUntil('it was tried on each since', () =>
+      [...dropped.keys()].every((name) => lateAt(name).some(({ status }) => status !== undefined)),
+    );
     const tried = await thief.stop();
-    for (const [name, atMs] of dropped) {
-      const late = tried.filter((call) => call.to === name && call.startedAtMs > atMs);
+    for (const name of dropped.keys()) {
+      const late = lateAt(name);
       expect([name, new Set(late.map(({ status }) => status))]).toEqual([name, new Set([401])]);
       // The control: until then it was taken, and so it could have been seen.
       expect(takenBy(tried, name)).toBeGreaterThan(10);

@@ -7,6 +7,8 @@ import {
   type AgentReloadAnswer,
   type AgentStatusAnswer,
   type Examination,
+  type ListenAddress,
+  parseListenAddress,
   type SinkConfig,
   version,
 } from '@rollcall/wire';
@@ -32,7 +34,6 @@ import { createTlsTransport } from './adapters/tls-transport.ts';
 import type { AgentState } from './agent-state.ts';
 import { describeAgent } from './agent-status.ts';
 import { judgeAgent } from './doctor/judge-agent.ts';
-import { type ListenAddress, parseListenAddress } from './listener/listen-address.ts';
 import { type LoopPorts, runLoop } from './loop.ts';
 import { type AgentFlags, type ReadGiven, readGiven } from './read-given.ts';
 import { createReload, type LiveOptions, type Reload } from './reload.ts';

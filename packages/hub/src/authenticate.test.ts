@@ -240,6 +240,6 @@ it('every refusal asks the source the same, whatever was wrong', async () => {
     expect(await codeOf(() => authenticateHost(watched, { rawHeaders } as unknown as IncomingMessage))).toBe(
       'unauthenticated',
     );
-    expect(asked).toEqual(['roll', 'generations']);
+    expect(asked).toEqual(['generations', 'roll']);
   }
 });

@@ -10,6 +10,7 @@ import { isHostId } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import type { Hub } from './hub.ts';
 import type { PresentedToken } from './live-tokens.ts';
+import { catchUp } from './refresh.ts';
 import { createEntry, type RollEntry } from './roll.ts';
 
 export interface AuthenticatedHost {
@@ -60,7 +61,7 @@ export async function authenticateMember(hub: AuthHub, request: IncomingMessage)
   const isDeclared = host === undefined || isHostId(host);
   let token = verifyToken(hub, presented);
   if (token === undefined) {
-    await catchUp(hub);
+    await askSource(hub);
     token = verifyToken(hub, presented);
   }
   const isLetIn = token !== undefined && isDeclared;
@@ -87,15 +88,15 @@ function countGood(hub: AuthHub, { version }: AuthenticatedHost): void {
 
 /** A source that cannot be read has not said no (I8, I10). */
 async function verifyAtSource(hub: AuthHub, claim: Claim): Promise<AuthenticatedHost | undefined> {
-  await catchUp(hub);
+  await askSource(hub);
   const entry = entryOf(hub, claim.host);
   if (entry.status === 'unreadable') throw new RollcallError('unavailable', { because: 'host_unreadable' });
   return tryVerify(hub, entry, claim);
 }
 
-async function catchUp(hub: AuthHub): Promise<void> {
+async function askSource(hub: AuthHub): Promise<void> {
   try {
-    await Promise.all([hub.roll.catchUp(), hub.generations.catchUp(), hub.tokens.catchUp()]);
+    await catchUp(hub);
   } catch (cause) {
     throw new RollcallError('unavailable', { because: 'store_unreadable' }, { cause });
   }

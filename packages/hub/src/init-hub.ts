@@ -3,7 +3,7 @@ import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { encodeHubRootFile, SecretBytes } from '@rollcall/core/keys';
 import type { Clock, Random } from '@rollcall/core/ports';
-import type { HubRootFileJson } from '@rollcall/wire';
+import { type HubRootFileJson, isWildcard, parseListenAddress } from '@rollcall/wire';
 import type { KeyPairPort } from '@rollcall/x509';
 import { createFile, createPrivateDirectory, encodeKek, exists } from './adapters/files.ts';
 import { openSqlite } from './adapters/sqlite.ts';
@@ -11,7 +11,6 @@ import { createFoundation, storeFoundation } from './foundation.ts';
 import { hubPaths } from './hub-paths.ts';
 import { toHubRootJson } from './hub-status.ts';
 import { createVault } from './kek/vault.ts';
-import { isWildcard, parseListenAddress } from './listen-address.ts';
 import { migrate } from './store/migrate.ts';
 
 export interface InitOptions {

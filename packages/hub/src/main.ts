@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
-import { type Examination, version } from '@rollcall/wire';
+import { type Examination, formatAddress, type ListenAddress, parseListenAddress, version } from '@rollcall/wire';
 import type { FastifyInstance } from 'fastify';
 import { createAskVerifier } from './adapters/ask-verifiers.ts';
 import { createSystemClock } from './adapters/clock.ts';
@@ -24,7 +24,6 @@ import { createHubStatus, type HubFacts } from './hub-status.ts';
 import { type InitOptions, type InitResult, initHub as initHubWith } from './init-hub.ts';
 import { type Jobs, runJobs } from './jobs/run-jobs.ts';
 import { createVault, type Vault } from './kek/vault.ts';
-import { formatAddress, type ListenAddress, parseListenAddress } from './listen-address.ts';
 import { createMetrics } from './metrics/create-metrics.ts';
 import { createReload, DEFAULT_LOG_LEVEL } from './reload.ts';
 import { createSelfChecks } from './self-checks.ts';

@@ -4,11 +4,22 @@
  */
 import type { Hub } from './hub.ts';
 
-export async function refresh(hub: Pick<Hub, 'roll' | 'generations' | 'tokens' | 'log'>): Promise<void> {
-  const reads = await Promise.allSettled([hub.roll.catchUp(), hub.generations.catchUp(), hub.tokens.catchUp()]);
-  for (const read of reads) {
-    if (read.status === 'fulfilled') continue;
-    const { code = 'internal' } = read.reason as { readonly code?: string };
+type Memory = Pick<Hub, 'roll' | 'generations' | 'tokens'>;
+
+/**
+ * What hosts are told to hold is read last: a step whose versions are not in memory yet could not be sealed, and its beat would be
+ * refused. Rejects with what the first that failed was refused with.
+ */
+export async function catchUp({ roll, generations, tokens }: Memory): Promise<void> {
+  await Promise.all([generations.catchUp(), tokens.catchUp()]);
+  await roll.catchUp();
+}
+
+export async function refresh(hub: Memory & Pick<Hub, 'log'>): Promise<void> {
+  try {
+    await catchUp(hub);
+  } catch (error) {
+    const { code = 'internal' } = error as { readonly code?: string };
     hub.log.error('what was written could not be read again yet', { code });
   }
 }

@@ -21,8 +21,10 @@ export interface HostReport {
 }
 
 /** Which version a sink's live file was found to hold; `null`: none that is known. */
-export interface SinkHolding extends Omit<SinkState, 'isCurrent'> {
+export interface SinkHolding extends Omit<SinkState, 'isCurrent' | 'isTold'> {
   readonly secret: string;
+  /** Of which step whoever reads it was told; `null`: of none that is known. */
+  readonly toldOf: number | null;
   readonly holds: number | null;
 }
 
@@ -30,10 +32,12 @@ export const noReport: HostReport = { listens: false, atMs: 0, sources: [], prob
 
 export interface TokenReports {
   of(host: string): HostReport;
+  /** Whether it ever said anything. */
+  has(host: string): boolean;
   write(host: string, report: HostReport): void;
   /** Since when the host's count of a version is what it is; `null`: it never said. */
   flatSince(host: string, secret: string, version: number): number | null;
-  /** Durable before it returns where the count changed: what opens a gate is not lost with this process. */
+  /** What cannot be written is no reason to refuse a beat: after a restart its count is another one, and its window begins anew. */
   count(counted: Pick<TokenCount, 'secret' | 'member' | 'version' | 'counter' | 'count'>, nowMs: number): Promise<void>;
 }
 
@@ -48,15 +52,20 @@ export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }
     }
   }
   return {
+    has: (host) => reports.has(host),
     of: (host) => reports.get(host) ?? noReport,
     write: (host, report) => void reports.set(host, report),
     flatSince: (host, secret, version) => records.get(key(secret, host, version))?.flatSinceMs ?? null,
-    count: async ({ secret, member, version, ...counted }, nowMs) => {
+    count: async ({ secret, member, version, ...report }, nowMs) => {
       const before = records.get(key(secret, member, version)) ?? null;
-      const record = noteCount(before, counted, nowMs);
+      const record = noteCount(before, report, nowMs);
       if (record === before) return;
-      await db.transaction().execute((tx) => writeTokenCount(tx, vault, { secret, member, version, ...record }));
       records.set(key(secret, member, version), record);
+      const counted = { secret, member, version, ...record };
+      await db
+        .transaction()
+        .execute((tx) => writeTokenCount(tx, vault, counted))
+        .catch(() => undefined);
     },
   };
 }

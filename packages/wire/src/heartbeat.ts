@@ -60,6 +60,8 @@ export const sinkReport = Type.Object({
   name: name(),
   secret: name(),
   version: Type.Union([count(1), Type.Null()]),
+  /** The step of the secret that the host held when this was seen; an earlier one says nothing of what came since. */
+  step: Type.Union([count(), Type.Null()]),
   /** Keyed, of the live file's trimmed bytes; `null` when it cannot be read. */
   digest: Type.Union([fingerprint(), Type.Null()]),
   state: Type.Union([

@@ -13,6 +13,7 @@ export * from './doctor.ts';
 export * from './enrol.ts';
 export * from './heartbeat.ts';
 export * from './hosts.ts';
+export * from './listen-address.ts';
 export * from './metrics.ts';
 export * from './openapi.ts';
 export * from './operators.ts';

@@ -14,6 +14,7 @@ import { mainFile, root } from './child.ts';
 import type { Block, Step } from './documents.ts';
 import { exchange } from './exchange.ts';
 import { freePort } from './fleet.ts';
+import { isAsShown } from './printed.ts';
 import { createRecorder } from './recorder.ts';
 import { sleep, waitUntil } from './wait-until.ts';
 
@@ -103,14 +104,16 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
   const isAgentThere = async (place: string) =>
     (await ask(`${place}/agent.sock`, '/v1/status')).json<AgentStatusAnswer>().lastAnswerAt !== null;
 
-  const runStep = async (step: Step): Promise<string> => {
+  /** `fits`: whether what a refused command printed is what is waited for. */
+  const runStep = async (step: Step, fits: (printed: string) => boolean = () => true): Promise<string> => {
     const command = await replace(step);
     if (isBackground(command) && step.exit === 0) {
       await runInBackground(step, command);
       return '';
     }
+    const isAsWanted = ({ code, both }: Ran) => code === step.exit && (code === 0 || fits(toShown(both)));
     let ran = await run(command);
-    for (const end = Date.now() + PATIENCE_MS; step.isWaitedFor && ran.code !== step.exit && Date.now() < end; ) {
+    for (const end = Date.now() + PATIENCE_MS; step.isWaitedFor && !isAsWanted(ran) && Date.now() < end; ) {
       await sleep(300);
       ran = await run(command);
     }
@@ -144,14 +147,18 @@ export async function createDocumentWorld(): Promise<DocumentWorld> {
 
   return {
     dir,
-    run: async ({ steps, stops, fleet, given, file, tokenTo, notRun }) => {
+    run: async ({ steps, stops, fleet, given, file, tokenTo, notRun, printed: shown }) => {
       if (fleet !== undefined) await begin(fleet);
       for (const place of stops) await stop(place);
       for (const name of given) writeFileSync(join(dir, name), `${randomBytes(48).toString('base64')}\n`, PRIVATE);
       if (file !== undefined) writeFileSync(join(dir, file.path), await toReal(file.text), PRIVATE);
       if (notRun !== undefined) return '';
       const printed: string[] = [];
-      for (const step of steps) printed.push(await runStep(step));
+      for (const step of steps) {
+        const fits = (last: string) =>
+          shown === undefined || isAsShown(shown, [...printed.map(toShown), last].join(''));
+        printed.push(await runStep(step, fits));
+      }
       if (tokenTo !== undefined) writeFileSync(join(dir, tokenTo), `${findToken(printed.join(''))}\n`, PRIVATE);
       return toShown(printed.join('')).trimEnd();
     },

@@ -4,7 +4,8 @@
  * does not show:
  *
  *     <!-- run: exit 3 -->                its last command ends so; the others, and those of other blocks, with 0
- *     <!-- run: until exit 0 -->          the same, each command repeated for a while: a person would wait and look again
+ *     <!-- run: until exit 0 -->          the same, each command repeated for a while: a person would wait and look again. What
+ *                                         is refused (any other code) has changed nothing, and is repeated until it reads as shown
  *     <!-- run: with --beat 300ms -->     flags added for the test alone, so that it need not wait as long as a fleet does
  *     <!-- run: FULL of ./agent-1 -->     what FULL stands for: the fingerprint that `rollcall agent status` shows there
  *     <!-- run: stop ./agent-1 -->        before the block: what runs on that directory is stopped, as a host is switched off

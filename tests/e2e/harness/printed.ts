@@ -22,6 +22,15 @@ export function comparePrinted(shown: string, printed: string, line: number): vo
   if (!mayskip && at < had.length) throw differs(line, `the end, before: ${had[at]}`, printed);
 }
 
+export function isAsShown(shown: string, printed: string): boolean {
+  try {
+    comparePrinted(shown, printed.trimEnd(), 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What was printed, as a page can show it: long tokens cut, and what was left out before left out again. */
 export function shorten(printed: string, before: string): string {
   const text = printed.replaceAll(/(rc[a-z]_[A-Za-z0-9_-]{8})[A-Za-z0-9_-]+/g, '$1…');

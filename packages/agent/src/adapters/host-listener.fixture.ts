@@ -1,9 +1,9 @@
 /** For tests: a host with a listener on loopback, whose time, state and log are in the hands of the test. */
 import type { Clock, Log } from '@rollcall/core/ports';
 import type { Assignment } from '@rollcall/core/seal';
+import { parseListenAddress } from '@rollcall/wire';
 import type { AgentState } from '../agent-state.ts';
 import { durableState, seededRandom } from '../fleet.fixture.ts';
-import { parseListenAddress } from '../listener/listen-address.ts';
 import { holding } from '../listener/listener.fixture.ts';
 import { certified } from '../listener.fixture.ts';
 import { decideStart } from '../start.ts';

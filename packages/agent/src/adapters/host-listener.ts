@@ -9,12 +9,17 @@ import { errorTable, isRollcallError, RollcallError } from '@rollcall/core/error
 import type { JsonObject, JsonValue } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import type { Clock, Log, Random } from '@rollcall/core/ports';
-import type { AgentProbeAnswer, ListenerStatus, SinkReport } from '@rollcall/wire';
+import {
+  type AgentProbeAnswer,
+  type ListenAddress,
+  type ListenerStatus,
+  ownAddress,
+  type SinkReport,
+} from '@rollcall/wire';
 import type { AgentState, BeatReports } from '../agent-state.ts';
 import { describeHost } from '../agent-status.ts';
 import { type Acceptance, createAcceptance } from '../listener/acceptance.ts';
 import { decideListener, type ListenerDecision } from '../listener/decide-listener.ts';
-import { formatListenAddress, type ListenAddress, ownAddress } from '../listener/listen-address.ts';
 import { createProbes, type ProbeListener } from '../listener/probes.ts';
 import { createTokenCounters, type TokenCounters } from '../listener/token-counters.ts';
 import type { ReportsPort } from '../loop.ts';
@@ -95,7 +100,7 @@ export function createHostListener(
   const decide = (): ListenerDecision => {
     const { assignments, listener } = state.durable;
     const facts = {
-      listen: listen === undefined ? undefined : formatListenAddress(listen),
+      listen: listen?.text,
       assignments,
       isEmpty: acceptance.isEmpty,
       certificate: listener?.current,
@@ -106,7 +111,7 @@ export function createHostListener(
   };
   const status = (): ListenerStatus => ({
     open: opened !== undefined,
-    address: listen === undefined ? null : formatListenAddress(opened?.address ?? listen),
+    address: listen === undefined ? null : (opened?.address ?? listen).text,
     reason: opened === undefined ? problem : null,
   });
 
@@ -138,7 +143,7 @@ export function createHostListener(
     try {
       opened = { ...(await openTlsHostServer(address, certificate, handleTcp)), certificate };
       problem = null;
-      log.info('the listener is open', { address: formatListenAddress(opened.address) });
+      log.info('the listener is open', { address: opened.address.text });
     } catch (error) {
       say('listen_failed', false, (error as { readonly code?: string }).code);
     }
@@ -178,7 +183,7 @@ export function createHostListener(
   const reports: ReportsPort = {
     take: (): BeatReports => {
       news.wake();
-      const address = opened === undefined ? undefined : formatListenAddress(opened.address);
+      const address = opened?.address.text;
       const tokens = counters.reports();
       const found = probes.reports();
       return {
@@ -211,7 +216,7 @@ export function createHostListener(
     async probe() {
       await check();
       if (opened === undefined) throw new RollcallError(isReason(problem) ? problem : 'listener_not_configured');
-      const address = formatListenAddress(ownAddress(opened.address));
+      const address = ownAddress(opened.address).text;
       return { address, probes: [...(await probes.now(state.durable.assignments))] };
     },
     async close() {

@@ -4,9 +4,9 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { limits } from '@rollcall/core/limits';
+import { formatAddress, type ListenAddress } from '@rollcall/wire';
 import { encodeCertificatePem } from '@rollcall/x509';
 import { answerRequest, type HostAnswer, type HostView } from '../listener/answer-request.ts';
-import type { ListenAddress } from '../listener/listen-address.ts';
 import type { ListenerCertificate } from '../state/listener-keys.ts';
 
 /** Of every listener of the agent, as the hub has them. */
@@ -79,7 +79,7 @@ export async function openTlsHostServer(
   const sockets = trackSockets(server);
   const bound = (server.address() as AddressInfo).port;
   return {
-    address: { host, port: bound },
+    address: { host, port: bound, text: formatAddress(host, bound) },
     certify: (next) => server.setSecureContext(toContext(next)),
     close: () =>
       new Promise((resolve) => {

@@ -1,4 +1,5 @@
 import { createServer } from 'node:tls';
+import { parseListenAddress } from '@rollcall/wire';
 import { afterEach, expect, it } from 'vitest';
 import { issueHubCertificate, listen, makeAuthority, serveHub } from '../tls-hub.fixture.ts';
 import { askOwnListener } from './probe-request.ts';
@@ -17,7 +18,7 @@ async function target(answer: { readonly status: number; readonly body: string }
     response.writeHead(answer.status).end(answer.body);
   });
   closing.push(listening.close);
-  return { address: { host: '127.0.0.1', port: Number(new URL(listening.url).port) }, leaf, nonce: 'n' };
+  return { address: parseListenAddress(new URL(listening.url).host), leaf, nonce: 'n' };
 }
 
 it.each([
@@ -48,10 +49,7 @@ it('shows the token to nobody else who listens there', async () => {
   server.on('tlsClientError', () => undefined);
   const { url, close } = await listen(server);
   closing.push(close);
-  const asked = askOwnListener(
-    { address: { host: '127.0.0.1', port: Number(new URL(url).port) }, leaf, nonce: 'n' },
-    'token',
-  );
+  const asked = askOwnListener({ address: parseListenAddress(new URL(url).host), leaf, nonce: 'n' }, 'token');
   await expect(asked).rejects.toMatchObject({ code: 'listener_untrusted' });
   expect(received).toBe(0);
 });

@@ -4,8 +4,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { equalBytes } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
-import { agentRoutes, unauthenticatedBody } from '@rollcall/wire';
-import type { ListenAddress } from '../listener/listen-address.ts';
+import { agentRoutes, type ListenAddress, unauthenticatedBody } from '@rollcall/wire';
 import type { Asked } from '../listener/probe-plan.ts';
 
 export interface ProbeTarget {

@@ -13,7 +13,7 @@ import { newDirectoryName, parentOf } from './sink-names.ts';
 import { clearLeftovers, makeDirectory, turnLink } from './write-sink.ts';
 
 /** How a sink stands, for the next beat and for whoever asks on this host. */
-export interface SinkFact extends Pick<SinkReport, 'name' | 'secret' | 'version' | 'state'> {
+export interface SinkFact extends Pick<SinkReport, 'name' | 'secret' | 'version' | 'step' | 'state'> {
   readonly path: string;
   readonly problem?: ErrorCode;
   /** What the system said. */
@@ -44,6 +44,7 @@ export async function attemptSink(
   at: { readonly held: Assignment | undefined; readonly record: SinkRecord | undefined; readonly mayWrite: boolean },
 ): Promise<Attempt | 'later'> {
   const record = at.record?.path === sink.path ? at.record : undefined;
+  const step = at.held?.step ?? null;
   let live: LiveSink | undefined;
   try {
     live = await lookAtSink(ports.files, sink.path);
@@ -52,13 +53,16 @@ export async function attemptSink(
     if (decision === 'write' && wanted !== undefined) {
       if (!at.mayWrite) return 'later';
       const written = await write(ports, sink, { wanted, record, live });
-      return { fact: await factOf(ports, sink, { decision, record: written, live: undefined }), hasWritten: true };
+      return {
+        fact: await factOf(ports, sink, { decision, record: written, live: undefined, step }),
+        hasWritten: true,
+      };
     }
-    return { fact: await factOf(ports, sink, { decision, record, live }), hasWritten: false };
+    return { fact: await factOf(ports, sink, { decision, record, live, step }), hasWritten: false };
   } catch (error) {
     const failure = failureOf(error);
     return {
-      fact: { ...(await factOf(ports, sink, { decision: 'failed', record, live })), ...failure },
+      fact: { ...(await factOf(ports, sink, { decision: 'failed', record, live, step })), ...failure },
       hasWritten: false,
     };
   }
@@ -145,16 +149,18 @@ async function factOf(
     readonly record: SinkRecord | undefined;
     /** `undefined` after a write, which has looked by itself. */
     readonly live: LiveSink | undefined;
+    readonly step: number | null;
   },
 ): Promise<SinkFact> {
-  const { decision, record } = at;
+  const { decision, record, step } = at;
   const written = record?.written;
   const isLive =
     written !== undefined &&
     (decision === 'write' || (at.live?.kind === 'link' && at.live.content?.digest === written.digest));
   const isInPlace =
     written !== undefined && (decision === 'write' || (at.live !== undefined && isAsWritten(written, at.live)));
-  const fact = { name, path, secret, version: isLive ? written.version : null, live: await readLiveToken(files, path) };
+  const version = isLive ? written.version : null;
+  const fact = { name, path, secret, version, step, live: await readLiveToken(files, path) };
   if (decision === 'drifted') return { ...fact, state: 'drifted', problem: 'sink_drifted' };
   if (decision === 'in_the_way') return { ...fact, state: 'unwritten', problem: 'sink_in_the_way' };
   if (decision === 'failed' || !isInPlace) return { ...fact, state: 'unwritten' };

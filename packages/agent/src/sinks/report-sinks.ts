@@ -28,10 +28,11 @@ export function withSinks(status: AgentStatusAnswer, facts: readonly SinkFact[])
 
 /** For a caller over the network, without digests: those are keyed for one beat, and for the hub alone. */
 export function statedSinks(facts: readonly SinkFact[]): SinkReport[] {
-  return facts.map(({ name, secret, version, state, problem }) => ({
+  return facts.map(({ name, secret, version, step, state, problem }) => ({
     name,
     secret,
     version,
+    step,
     digest: null,
     state,
     ...(problem === undefined ? {} : { problem }),
@@ -50,7 +51,10 @@ export function statusOfSinks(facts: readonly SinkFact[]): SinkStatus[] {
   }));
 }
 
-function report({ name, secret, version, state, problem, live }: SinkFact, key: SecretBytes<'host-key'>): SinkReport {
+function report(
+  { name, secret, version, step, state, problem, live }: SinkFact,
+  key: SecretBytes<'host-key'>,
+): SinkReport {
   const digest = live === null ? null : encodeHex(sinkDigest(key.reveal(), secret, live.reveal()));
-  return { name, secret, version, digest, state, ...(problem === undefined ? {} : { problem }) };
+  return { name, secret, version, step, digest, state, ...(problem === undefined ? {} : { problem }) };
 }

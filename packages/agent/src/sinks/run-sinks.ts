@@ -268,5 +268,15 @@ function freshMemory(config: SinkConfig): Memory {
 
 function unloaded({ name, path, secret }: SinkConfig, error: unknown): SinkFact {
   const cause = isRollcallError(error) ? String(error.details['cause'] ?? '') : 'unknown';
-  return { name, path, secret, version: null, state: 'unwritten', problem: 'sink_record_unusable', cause, live: null };
+  return {
+    name,
+    path,
+    secret,
+    version: null,
+    step: null,
+    state: 'unwritten',
+    problem: 'sink_record_unusable',
+    cause,
+    live: null,
+  };
 }

@@ -77,12 +77,19 @@ describe('an agent with a sink', () => {
     expect(readFileSync(join(place, 'etc', 'web', 'present'), 'utf8')).toBe(tokenText(1));
     const digest = (key: number, version: number) =>
       encodeHex(sinkDigest(heartbeatKey(key), 'fleet', utf8(tokenText(version))));
-    expect(lastSink()).toEqual({ name: 'web', secret: 'fleet', version: 1, state: 'reloaded', digest: digest(1, 1) });
+    expect(lastSink()).toEqual({
+      name: 'web',
+      secret: 'fleet',
+      version: 1,
+      step: 1,
+      state: 'reloaded',
+      digest: digest(1, 1),
+    });
     // Another generation of the master, another key, the same file.
     hub.wanted = assignment({ step: 6, versions: [2, 1] });
     await poll(() => lastSink()?.digest).toBe(digest(2, 1));
     hub.wanted = tokenAssignment({ versions: [1, 2], present: 2, step: 2 });
-    await poll(() => lastSink()).toMatchObject({ version: 2, digest: digest(2, 2) });
+    await poll(() => lastSink()).toMatchObject({ version: 2, step: 2, digest: digest(2, 2) });
     expect(hub.bodies.join('\n')).not.toContain(tokenText(1));
     expect((await readAgentStatus(options.stateDir)).sinks).toEqual([
       { name: 'web', secret: 'fleet', path: web().path, version: 2, state: 'reloaded', problem: null },

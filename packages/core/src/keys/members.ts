@@ -2,7 +2,7 @@
 import { RollcallError } from '../errors.ts';
 import { parseHostId, parseSecretName } from './names.ts';
 
-/** The word for every host of the roll, also those to come. It is no host id that could be meant: `parseMember` says so. */
+/** The word for every host of the roll, also those to come. A host may be called so, too: whoever reads it says which is meant. */
 export const ALL_HOSTS = 'all';
 
 /** Before the name of a caller that is no host. A host id has no colon. */

@@ -22,7 +22,8 @@ export interface Holder extends RollHost {
   readonly quiet: Quiet | null;
   /** Who still sent the retiring version to it, the newest first. */
   readonly sources: readonly HitSource[];
-  readonly sinks: readonly SinkState[];
+  /** `null`: it was not heard since the hub began, and what it keeps is not known (I10). */
+  readonly sinks: readonly SinkState[] | null;
 }
 
 export interface Probe {
@@ -53,6 +54,8 @@ export interface SinkState {
   readonly name: string;
   /** The keyed digest of its live file is that of the version that its host is to present. */
   readonly isCurrent: boolean;
+  /** Whoever reads it was told of what its host is to accept by its present step. */
+  readonly isTold: boolean;
   /** Why not, in the agent's word; `null` when it gave none. */
   readonly problem: string | null;
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Blocker, GatePolicy, Observations } from './gate.ts';
 import { isWindowOpen } from './generations.ts';
+import { hintForSilence, hintForStanding, hintForUnreadable } from './hints.ts';
 import type { Phase, Rotation } from './phases.ts';
 import { hasProven, lacksNothing, type RollHost } from './roll.ts';
 import {
@@ -146,26 +147,6 @@ function nobody(member: string, missing: string, rotation: Rotation, hint: strin
   return { member, missing, sinceMs: rotation.phaseStartedAtMs, hint };
 }
 
-function hintForUnreadable({ id, unreadable }: RollHost): string | null {
-  if (unreadable.length === 0) return null;
-  const what = unreadable.join(', ');
-  return `What the hub keeps of it (${what}) is damaged or forged: \`rollcall host reenrol ${id}\` begins it anew, or go on with \`rollcall rotation leave\`.`;
-}
-
 function hintForUnproven(host: RollHost): string {
-  if (host.status === 'invited') return 'It was never enrolled: enrol it, or `rollcall host remove` it.';
-  if (host.status === 'suspended') return 'It is suspended: `rollcall host resume`, or go on with --leave.';
-  if (host.pin !== 'usable')
-    return 'It has no usable pin, so nothing can be sealed to it: enrol it or approve its key.';
-  if (host.refusal !== null) return `It refuses the delivery: ${host.refusal}.`;
-  return hintForSilence(host, 'and has not used the new version yet');
-}
-
-/** When it was heard last is all that is known: whether it holds what was sent to it shows when it uses it (I5). */
-function hintForSilence({ fresh, lastSeenAtMs }: RollHost, lacking: string): string {
-  const lastSeen = lastSeenAtMs === null ? null : new Date(lastSeenAtMs).toISOString();
-  // In the same words for all of them, so that a list says it once.
-  if (fresh && lastSeen !== null) return `It is heard, ${lacking}.`;
-  const silence = lastSeen === null ? 'was never heard' : `has not been heard since ${lastSeen}`;
-  return `It ${silence}: wake it, wait, or go on with \`rollcall rotation leave\`.`;
+  return hintForStanding(host) ?? hintForSilence(host, 'and has not used the new version yet');
 }

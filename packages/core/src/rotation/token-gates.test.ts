@@ -28,7 +28,8 @@ function summary({ open, blockers, cutOff }: Gate): string {
 const hub = replica();
 const a = holder('a');
 const noListener = { verifies: false, probe: null, quiet: null } as const;
-const told = { name: 'nginx', isCurrent: false, problem: null } as const;
+const told = { name: 'nginx', isCurrent: false, isTold: true, problem: null } as const;
+const untold = { ...told, isTold: false } as const;
 const back = { switched: false, provenVersion: 1 } as const;
 const narrow = { probe: dropped } as const;
 const withdrawn = { probe: { takes: [1], refuses: [2], randomRefused: true } } as const;
@@ -62,11 +63,14 @@ const cases: readonly Case[] = [
   ['one was evicted', 'widening', [hub, holder('b', { probe: null, status: 'evicted' })], {}, 'open'],
   ['one is suspended, and comes back', 'widening', [hub, holder('b', { probe: null, status: 'suspended' })], {}, 'b: probe'],
   ['a sink was told', 'widening', [hub, holder('b', { ...noListener, sinks: [told] })], {}, 'open'],
-  ['a sink was not', 'widening', [hub, holder('b', { ...noListener, sinks: [{ ...told, problem: 'sink_reload_failed' }] })], {}, 'b: sink_told'],
-  ['a host with a sink has not taken the step', 'widening', [hub, holder('b', { ...noListener, provenVersion: null, sinks: [told] })], {}, 'b: sink_told'],
+  ['a sink was not', 'widening', [hub, holder('b', { ...noListener, sinks: [{ ...untold, problem: 'sink_reload_failed' }] })], {}, 'b: sink_told'],
+  ['a sink of an earlier step, that has no problem', 'widening', [hub, holder('b', { ...noListener, sinks: [untold] })], {}, 'b: sink_told'],
+  ['what a host keeps is not known', 'widening', [hub, holder('b', { ...noListener, sinks: null })], {}, 'b: sink_told'],
+  ['what a host keeps is not known', 'proving', [hub, holder('b', { sinks: null })], {}, 'b: sink_digest'],
+  ['one of two', 'widening', [hub, holder('b', { ...noListener, sinks: [told, untold] })], {}, 'b: sink_told'],
   ['one with nothing that verifies need not have', 'widening', [hub, holder('b', { ...noListener, provenVersion: null })], {}, 'open'],
-  ['a sink was not told, of one that was left', 'widening', [hub, holder('b', { ...noListener, provenVersion: null, sinks: [told] })], { left: ['b'] }, 'open'],
-  ['a sink was not told that it went', 'narrowing', [replica(narrow), holder('b', { ...noListener, sinks: [{ ...told, problem: 'sink_reload_failed' }] })], {}, 'b: sink_told'],
+  ['a sink was not told, of one that was left', 'widening', [hub, holder('b', { ...noListener, sinks: [untold] })], { left: ['b'] }, 'open'],
+  ['a sink was not told that it went', 'narrowing', [replica(narrow), holder('b', { ...noListener, sinks: [{ ...untold, problem: 'sink_reload_failed' }] })], {}, 'b: sink_told'],
   ['nobody holds it', 'widening', [], {}, 'api: no_holder'],
   ['a leak waits for verifiers, too', 'widening', [hub, holder('b', { probe: null })], running, 'b: probe'],
 
@@ -97,8 +101,8 @@ const cases: readonly Case[] = [
   ['a verifier that reported just in time', 'proving', [hub, holder('a', { quiet: { flatSinceMs: now - 9_000, reportedAtMs: now - 100 } })], {}, 'open'],
   ['a verifier that has not reported lately', 'proving', [hub, holder('a', stale)], {}, 'a: counter_reported'],
   ['a caller without a listener counts nothing', 'proving', [hub, holder('a', noListener)], {}, 'open'],
-  ['a sink is behind', 'proving', [hub, holder('a', { sinks: [{ name: 'nginx', isCurrent: false, problem: 'reload_failed' }] })], {}, 'a: sink_digest'],
-  ['a sink is current', 'proving', [hub, holder('a', { sinks: [{ name: 'nginx', isCurrent: true, problem: null }] })], {}, 'open'],
+  ['a sink is behind', 'proving', [hub, holder('a', { sinks: [{ name: 'nginx', isCurrent: false, isTold: false, problem: 'reload_failed' }] })], {}, 'a: sink_digest'],
+  ['a sink is current', 'proving', [hub, holder('a', { sinks: [{ name: 'nginx', isCurrent: true, isTold: true, problem: null }] })], {}, 'open'],
   ['one fell back', 'proving', [hub, holder('a', { presentingOld: true })], {}, 'a: old_version_silent'],
   ['one joined and was not seen yet', 'proving', [hub, a, holder('b', { provenVersion: null })], {}, 'b: seen_presenting'],
   ['a thief who sends the old one holds it up in its time', 'proving', [replica(loud), a], running, 'replica:local: quiet_window'],
@@ -141,9 +145,9 @@ describe('the gates of a shared token', () => {
     const [none] = gate(tokenRotation('rolling'), []).blockers;
     expect(none).toMatchObject({ member: 'api', missing: 'no_holder', ...at });
     const sinks = [
-      { name: 'nginx', isCurrent: false, problem: 'reload_failed' },
-      { name: 'cron', isCurrent: false, problem: null },
-      { name: 'app', isCurrent: true, problem: null },
+      { name: 'nginx', isCurrent: false, isTold: false, problem: 'reload_failed' },
+      { name: 'cron', isCurrent: false, isTold: true, problem: null },
+      { name: 'app', isCurrent: true, isTold: true, problem: null },
     ];
     const [behind] = gate(tokenRotation('proving'), [hub, holder('a', { sinks })]).blockers;
     expect(behind?.hint).toContain('version 2: nginx (reload_failed), cron.');
@@ -168,7 +172,7 @@ describe('the gates of a shared token', () => {
     expect(hintOf('proving', { ...loud, sources: [source] })).toContain(`127.0.0.23 at ${at}. If`);
     for (const changes of [{ probe: null }, { provenVersion: 1 }] as const) {
       const phase = 'probe' in changes ? 'widening' : 'rolling';
-      expect(hintOf(phase, { ...changes, fresh: false })).toContain('silent');
+      expect(hintOf(phase, { ...changes, fresh: false })).toContain('not been heard since');
     }
   });
 
@@ -189,5 +193,8 @@ describe('the gates of a shared token', () => {
       .slice(0, 4)
       .map((state) => gate(tokenRotation('widening'), [holder('a', { probe: null, ...state })]).blockers[0]?.hint);
     expect(new Set(unprobed).size).toBe(4);
+    const waiting = gate(tokenRotation('rolling'), [holder('a', back)]).blockers[0]?.hint;
+    const told = gate(tokenRotation('rolling'), [holder('a', { provenVersion: null })]).blockers[0]?.hint;
+    expect([waiting, told?.includes('since it was told')]).toEqual(['It waits for its turn.', true]);
   });
 });

@@ -1,9 +1,10 @@
 /** What the gates of a shared token require: probes with their controls, callers that were seen, and three signals (design 5). */
 import type { Blocker, GatePolicy, Observations } from './gate.ts';
-import { type Holder, type Probe, retiringVersion, stayingVersion } from './holder.ts';
+import { hintForSilence, hintForStanding, hintForUnreadable } from './hints.ts';
+import { type Holder, type Probe, retiringVersion, type SinkState, stayingVersion } from './holder.ts';
 import type { Rotation } from './phases.ts';
 import { wasQuiet } from './quiet.ts';
-import { hasProven, lacksNothing } from './roll.ts';
+import { lacksNothing } from './roll.ts';
 
 type Lacks = (holder: Holder) => { readonly missing: string; readonly hint: string } | null;
 
@@ -27,15 +28,18 @@ export function everyCallerSeen(rotation: Rotation, observations: Observations):
     observations,
     isCaller,
     (holder) => {
-      if (holder.unreadable.length > 0) return { missing: 'readable_rows', hint: hintForUnreadable(holder) };
+      const unreadable = hintForUnreadable(holder);
+      if (unreadable !== null) return { missing: 'readable_rows', hint: unreadable };
       if (holder.presentingOld) {
         return {
           missing: 'old_version_silent',
           hint: 'It was seen with another version since: two programs with one name, or a restored disk?',
         };
       }
-      const isThere = holder.switched === (wanted === rotation.to) && holder.provenVersion === wanted;
-      return isThere ? null : { missing: 'seen_presenting', hint: hintForUnseen(holder, wanted) };
+      const wasTold = holder.switched === (wanted === rotation.to);
+      if (wasTold && holder.provenVersion === wanted) return null;
+      const waits = !wasTold && holder.fresh && hintForStanding(holder) === null;
+      return { missing: 'seen_presenting', hint: waits ? 'It waits for its turn.' : hintForUnseen(holder, wanted) };
     },
     isDeclared ? 'none is no blocker' : 'blocks',
   );
@@ -49,12 +53,12 @@ export function everyCounterQuiet(
   nowMs: number,
 ): readonly Blocker[] {
   const retiring = retiringVersion(rotation);
-  return lacking(rotation, observations, isVerifier, ({ quiet, sources, fresh }) => {
+  return lacking(rotation, observations, isVerifier, (holder) => {
+    const { quiet, sources } = holder;
     if (quiet === null || nowMs - quiet.reportedAtMs > reportedWithinMs) {
-      const hint = fresh
-        ? 'It has not reported what it was sent. A count that is not known is not zero: see its agent, or wait for its next beat.'
-        : 'It is silent, so nobody knows what it is sent: wake it, wait, or go on with `rollcall rotation leave`.';
-      return { missing: 'counter_reported', hint };
+      const lack =
+        'and has not reported what it was sent. A count that is not known is not zero: see its agent, or wait';
+      return { missing: 'counter_reported', hint: hintForSilence(holder, lack) };
     }
     if (wasQuiet(quiet.flatSinceMs, quiet.reportedAtMs, quietWindowMs)) return null;
     return {
@@ -65,45 +69,51 @@ export function everyCounterQuiet(
 }
 
 /**
- * Every host with sinks has taken its step, and whoever reads them was told. A program that checks callers by such a file is a
- * verifier that nobody can probe: it must have both versions before any caller switches, and lose one only after all have.
+ * Whoever reads a sink was told of the present step of its host. A program that checks callers by such a file is a verifier that
+ * nobody can probe: it must have both versions before any caller switches, and loses one only after all have.
  */
 export function everySinkTold(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  const hasSinks = ({ sinks }: Holder) => sinks.length > 0;
-  return lacking(
+  return sinksLacking(
     rotation,
     observations,
-    hasSinks,
-    (holder) => {
-      if (holder.provenVersion === null) return { missing: 'sink_told', hint: hintForUntold(holder) };
-      const untold = holder.sinks.flatMap(({ name, problem }) => (problem === null ? [] : [`${name} (${problem})`]));
-      if (untold.length === 0) return null;
-      return {
-        missing: 'sink_told',
-        hint: `Whoever reads it may not have both versions: ${untold.join(', ')}. See \`rollcall agent status\` on it.`,
-      };
-    },
-    'none is no blocker',
+    'sink_told',
+    ({ isTold }) => isTold,
+    (untold) =>
+      `Whoever reads it was not told yet what its host accepts now: ${untold}. See \`rollcall agent status\` on it.`,
   );
 }
 
 /** The digests: the live file of each sink holds the version that stays. */
 export function everySinkCurrent(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return lacking(
+  return sinksLacking(
     rotation,
     observations,
-    ({ sinks }) => sinks.length > 0,
-    ({ sinks }) => {
-      const behind = sinks.filter(({ isCurrent }) => !isCurrent);
-      if (behind.length === 0) return null;
-      const named = behind.map(({ name, problem }) => (problem === null ? name : `${name} (${problem})`)).join(', ');
-      return {
-        missing: 'sink_digest',
-        hint: `What lies there is not version ${stayingVersion(rotation)}: ${named}. See \`rollcall agent status\` on it.`,
-      };
-    },
-    'none is no blocker',
+    'sink_digest',
+    ({ isCurrent }) => isCurrent,
+    (behind) =>
+      `What lies there is not version ${stayingVersion(rotation)}: ${behind}. See \`rollcall agent status\` on it.`,
   );
+}
+
+/** A host without sinks has none that could lack it. */
+function sinksLacking(
+  rotation: Rotation,
+  observations: Observations,
+  missing: string,
+  isThere: (sink: SinkState) => boolean,
+  hintFor: (sinks: string) => string,
+): readonly Blocker[] {
+  const mayHaveSinks = ({ sinks }: Holder) => sinks === null || sinks.length > 0;
+  const lacks: Lacks = (holder) => {
+    const unsaid = 'and has not said yet which token files it keeps';
+    if (holder.sinks === null) return { missing, hint: hintForStanding(holder) ?? hintForSilence(holder, unsaid) };
+    const behind = holder.sinks.filter((sink) => !isThere(sink));
+    if (behind.length === 0) return null;
+    if (!holder.fresh) return { missing, hint: hintForSilence(holder, unsaid) };
+    const named = behind.map(({ name, problem }) => (problem === null ? name : `${name} (${problem})`)).join(', ');
+    return { missing, hint: hintFor(named) };
+  };
+  return lacking(rotation, observations, mayHaveSinks, lacks, 'none is no blocker');
 }
 
 const isVerifier = ({ verifies }: Holder): boolean => verifies;
@@ -173,30 +183,16 @@ function whenQuiet(untilMs: number): string {
   return `If nobody does from now on, this opens at ${new Date(untilMs).toISOString()}.`;
 }
 
-function hintForUnprobed({ kind, status, fresh }: Holder): string {
-  if (kind === 'replica') return 'The hub has not probed itself yet. If it stays so, see its log.';
-  if (status === 'invited') return 'It was never enrolled: enrol it, or `rollcall host remove` it.';
-  if (status === 'suspended') return 'It is suspended: `rollcall host resume`, or go on with --leave.';
-  if (!fresh) return 'It is silent: wake it, wait, or go on with `rollcall rotation leave`.';
-  return 'Its listener was not probed for its present step: is it open and reachable? `rollcall agent status` on it says why not.';
-}
-
-function hintForUntold({ fresh }: Holder): string {
-  if (!fresh) return 'It is silent: wake it, wait, or go on with `rollcall rotation leave`.';
-  return 'It has sinks, and has not taken its present step yet.';
+function hintForUnprobed(holder: Holder): string {
+  if (holder.kind === 'replica') return 'The hub has not probed itself yet. If it stays so, see its log.';
+  const lacking =
+    'and its listener was not probed for its present step: is it open and reachable? `rollcall agent status` on it says why not';
+  return hintForStanding(holder) ?? hintForSilence(holder, lacking);
 }
 
 function hintForUnseen(holder: Holder, wanted: number): string {
-  if (holder.status === 'invited') return 'It was never enrolled: enrol it, or `rollcall host remove` it.';
-  if (holder.status === 'suspended') return 'It is suspended: `rollcall host resume`, or go on with --leave.';
-  if (holder.pin !== 'usable')
-    return 'It has no usable pin, so nothing can be sealed to it: enrol it or approve its key.';
-  if (holder.refusal !== null) return `It refuses the delivery: ${holder.refusal}.`;
-  if (!holder.fresh) return 'It is silent: wake it, wait, or go on with `rollcall rotation leave`.';
-  if (hasProven(holder, wanted)) return 'It waits for its turn.';
-  return `It was not seen with version ${wanted} since it was told to send it.`;
-}
-
-function hintForUnreadable({ id, unreadable }: Holder): string {
-  return `What the hub keeps of it (${unreadable.join(', ')}) is damaged or forged: \`rollcall host reenrol ${id}\` begins it anew, or go on with \`rollcall rotation leave\`.`;
+  return (
+    hintForStanding(holder) ??
+    hintForSilence(holder, `and was not seen with version ${wanted} since it was told to send it`)
+  );
 }

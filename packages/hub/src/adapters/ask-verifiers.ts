@@ -4,10 +4,9 @@ import { RollcallError } from '@rollcall/core/errors';
 import { deriveHostKeys, encodeToken } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { commandVersions } from '@rollcall/core/rotation';
-import { agentRoutes, routes } from '@rollcall/wire';
+import { agentRoutes, ownAddress, parseListenAddress, routes } from '@rollcall/wire';
 import { hubId } from '@rollcall/x509';
 import type { Hub } from '../hub.ts';
-import { isWildcard, parseListenAddress } from '../listen-address.ts';
 import { toMasterGeneration } from '../live-generations.ts';
 import type { AskVerifier, ProbedHost } from '../token-probes.ts';
 import type { HostClient } from './host-client.ts';
@@ -62,12 +61,12 @@ function askReplica(
   token: string,
 ): Promise<'taken' | 'refused'> {
   const { trustDomain, bundle } = hub.identity;
-  const at = parseListenAddress(address);
+  const { host, port } = ownAddress(parseListenAddress(address));
   const wanted = `URI:${hubId(trustDomain)}`;
   return new Promise((resolve, reject) => {
     const asked = request({
-      host: isWildcard(at) ? loopbackOf(at.host) : at.host,
-      port: at.port,
+      host,
+      port,
       method: routes.whoAmI.method,
       path: routes.whoAmI.path,
       headers: { 'x-node-token': token, 'x-rollcall-probe': hub.tokenProbes.mark, 'user-agent': 'rollcall-probe' },
@@ -91,10 +90,6 @@ function askReplica(
     });
     asked.end();
   });
-}
-
-function loopbackOf(host: string): string {
-  return host.includes(':') ? '::1' : '127.0.0.1';
 }
 
 function toPem(base64: string): string {

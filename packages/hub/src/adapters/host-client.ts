@@ -10,9 +10,9 @@ import { concatBytes } from '@rollcall/core/bytes';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Clock } from '@rollcall/core/ports';
+import { parseListenAddress } from '@rollcall/wire';
 import { judgeListenerCertificate, presentedChain } from '@rollcall/x509';
 import type { Hub } from '../hub.ts';
-import { parseListenAddress } from '../listen-address.ts';
 import { findCertificate } from '../store/certificates.ts';
 import { findHost } from '../store/hosts.ts';
 

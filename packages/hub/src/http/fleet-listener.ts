@@ -7,7 +7,6 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Hub } from '../hub.ts';
 import { certifyHost, challengeHost } from '../operations/certify-host.ts';
 import { enrolHost } from '../operations/enrol-host.ts';
-import { whoAmI } from '../operations/token/who-am-i.ts';
 import type { SelfChecks } from '../self-checks.ts';
 import { limitConnections } from './connection-limit.ts';
 import { type BodyCheck, createHeartbeatEndpoint, isHeartbeat } from './heartbeat-endpoint.ts';
@@ -15,6 +14,7 @@ import { createRateLimit } from './rate-limit.ts';
 import { prepare, register } from './register.ts';
 import { ajvOptions, fastifyOptions, tlsOptions } from './server-options.ts';
 import { createStrangerLimit, enrolRates, publicRates, tooMany } from './stranger-limit.ts';
+import { whoAmI } from './who-am-i.ts';
 
 export interface FleetTls {
   /** PEM, leaf first. */

@@ -26,7 +26,8 @@ export function dueDeliveries(
   if (entry.pinState === 'unreadable') throw new RollcallError('unavailable', { because: 'pin_unreadable' });
   if (!entry.isAssignmentReadable) throw new RollcallError('unavailable', { because: 'assignment_unreadable' });
   if (entry.status !== 'active' || entry.pinState !== 'pinned') return NONE;
-  if (entry.ackedStep >= entry.wantedStep && isHeld(entry, held)) return NONE;
+  const wanted = { epoch: entry.wantedEpoch, step: entry.wantedStep };
+  if (entry.ackedStep >= entry.wantedStep && isHeld(wanted, held)) return NONE;
   const now = hub.clock.monotonic();
   const ready = entry.envelope;
   if (
@@ -45,20 +46,14 @@ export function dueDeliveries(
   return [sealed];
 }
 
-function isHeld({ wantedEpoch, wantedStep }: RollEntry, held: Held): boolean {
+/** Whether it says so. */
+export function isHeld({ epoch, step }: NonNullable<Held>, held: Held): boolean {
   if (held === undefined) return false;
-  return held.epoch > wantedEpoch || (held.epoch === wantedEpoch && held.step >= wantedStep);
+  return held.epoch > epoch || (held.epoch === epoch && held.step >= step);
 }
 
-function sealFor(hub: Pick<Hub, 'generations' | 'hubKey' | 'random'>, entry: RollEntry): Envelope {
-  const assignment: Assignment = {
-    secret: MASTER,
-    epoch: entry.wantedEpoch,
-    step: entry.wantedStep,
-    accept: entry.wantedAccept.map((version) => ({ version, value: masterValue(hub, entry, version) })),
-    present: entry.wantedPresent,
-    issuedAt: new Date(entry.issuedAt).toISOString(),
-  };
+/** For the key that the hub has of exactly this host (I3). */
+export function sealToPin(hub: Pick<Hub, 'hubKey' | 'random'>, entry: RollEntry, assignment: Assignment): Envelope {
   const publicBytes = decodeBase64url(entry.pinPublicText);
   if (publicBytes === undefined) throw new RollcallError('unavailable', { because: 'pin_unreadable' });
   return sealDelivery({
@@ -67,6 +62,17 @@ function sealFor(hub: Pick<Hub, 'generations' | 'hubKey' | 'random'>, entry: Rol
     recipient: parseWrapPublicKey({ suite: 'x25519', public: publicBytes }),
     hubKey: hub.hubKey,
     random: hub.random,
+  });
+}
+
+function sealFor(hub: Pick<Hub, 'generations' | 'hubKey' | 'random'>, entry: RollEntry): Envelope {
+  return sealToPin(hub, entry, {
+    secret: MASTER,
+    epoch: entry.wantedEpoch,
+    step: entry.wantedStep,
+    accept: entry.wantedAccept.map((version) => ({ version, value: masterValue(hub, entry, version) })),
+    present: entry.wantedPresent,
+    issuedAt: new Date(entry.issuedAt).toISOString(),
   });
 }
 

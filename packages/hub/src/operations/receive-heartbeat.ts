@@ -59,8 +59,9 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   if (holdsTokens(who)) await proveTokens(hub, beat, time);
   noteOld(hub, beat, time);
   if (note.moves) {
+    // Before it counts as heard: what it keeps is known by then.
+    if (saysMore(body) || hub.tokenReports.has(entry.id)) await noteReports(hub, beat, time);
     noteLiveness(hub, beat, time);
-    if (saysMore(body)) await noteReports(hub, beat, time);
   }
   return answer(hub, beat, pin, time);
 }

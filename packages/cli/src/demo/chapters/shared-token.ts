@@ -1,7 +1,7 @@
 /** A shared token that the fleet has always had, and a program that nobody remembers: it is named before it is cut off. */
 import { encodeHex } from '@rollcall/core/bytes';
 import type { RotationStatus, SecretRow } from '@rollcall/wire';
-import { presentToken } from '../caller/present-token.ts';
+import { type PresentAs, presentToken, type Verifier } from '../caller/present-token.ts';
 import { type Caller, startCaller, sumOf } from '../caller-process.ts';
 import type { RobbedDemo } from '../demo.ts';
 import { linesFrom } from '../operator.ts';
@@ -42,6 +42,13 @@ async function carry(demo: RobbedDemo, { ca, verifiers }: Verifiers): Promise<Ca
   const holders = [...cast.push, cast.keeper, 'caller:deploy'];
   const file = `${work.path}/fleet-token`;
   await operator.type('secret', 'import', 'fleet', '--file', file, '--holders', ...holders);
+  // As in the fleet that it comes from: whoever calls is let in already.
+  await story.until({
+    what: `${nameAll(verifiers)} let in who sends it.`,
+    read: () => askEach(verifiers, { token: work.read('fleet-token').trim(), ca, userAgent: 'demo' }),
+    part: (statuses) => statuses,
+    expected: verifiers.map(() => 200),
+  });
   const deploy = startCall(demo, { ca, verifiers, name: 'deploy', address: '127.0.0.1', file: 'deploy/token/present' });
   await story.until({
     what: `deploy is let in by hub, ${cast.push.join(' and ')}, as process ${deploy.process.pid}.`,
@@ -121,13 +128,8 @@ async function repoint({ narrator, story, work, operator }: RobbedDemo): Promise
 async function assertDropped(demo: RobbedDemo, { ca, verifiers }: Verifiers, old: string): Promise<void> {
   const { story, work, operator, narrator } = demo;
   narrator.say('The old value once more, from the address of the cron job; and the new one, as a control:');
-  const ask = async (token: string) => {
-    const as = { token, ca, localAddress: FORGOTTEN, userAgent: 'demo' };
-    const statuses: number[] = [];
-    for (const verifier of verifiers) statuses.push(await presentToken(verifier, as));
-    return statuses;
-  };
-  const names = verifiers.map(({ name }) => name).join(', ');
+  const ask = (token: string) => askEach(verifiers, { token, ca, localAddress: FORGOTTEN, userAgent: 'demo' });
+  const names = nameAll(verifiers);
   story.claim(
     `${names}: ${verifiers.map(() => 401).join(', ')} for the old value.`,
     verifiers.map(() => 401),
@@ -141,6 +143,17 @@ async function assertDropped(demo: RobbedDemo, { ca, verifiers }: Verifiers, old
   const { secrets } = await operator.ask<{ secrets: readonly SecretRow[] }>('secret', 'list');
   const states = secrets.find(({ name }) => name === 'fleet')?.versions.map(({ state }) => state);
   story.claim('The hub has destroyed version 1.', ['destroyed', 'current'], states);
+}
+
+function nameAll(verifiers: readonly Verifier[]): string {
+  return verifiers.map(({ name }) => name).join(', ');
+}
+
+/** The status of each; 0 where nobody answered. */
+async function askEach(verifiers: readonly Verifier[], as: PresentAs): Promise<readonly number[]> {
+  const statuses: number[] = [];
+  for (const verifier of verifiers) statuses.push(await presentToken(verifier, as).catch(() => 0));
+  return statuses;
 }
 
 /** Every answer to deploy and to the cron job, counted where the question was asked. */

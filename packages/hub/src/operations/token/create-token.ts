@@ -141,9 +141,11 @@ async function writeVersion(hub: Hub, tx: Tx, secret: string, version: number, t
 async function addMembers(hub: Hub, tx: Tx, secret: string, names: readonly string[]): Promise<readonly string[]> {
   const members = names.map(toStored);
   for (const member of members) {
-    if (member !== EVERY_MEMBER && !member.startsWith(CALLER_PREFIX)) {
-      const host = await findHost(tx, hub.vault, member);
-      if (host === undefined || host.status === 'removed') throw new RollcallError('host_unknown', { host: member });
+    if (member === EVERY_MEMBER) {
+      // Whoever means that one host would give the token to all of them.
+      if (await isOnRoll(hub, tx, ALL_HOSTS)) throw new RollcallError('malformed_member', { hint: ONE_IS_CALLED_ALL });
+    } else if (!member.startsWith(CALLER_PREFIX) && !(await isOnRoll(hub, tx, member))) {
+      throw new RollcallError('host_unknown', { host: member });
     }
     await addHolder(tx, hub.vault, secret, member);
   }
@@ -152,6 +154,14 @@ async function addMembers(hub: Hub, tx: Tx, secret: string, names: readonly stri
     : members.filter((member) => !member.startsWith(CALLER_PREFIX));
   await issueTokenSteps(hub, tx, secret, hosts);
   return members;
+}
+
+const ONE_IS_CALLED_ALL =
+  'A host is called `all`, so the word could mean it or every host. Name the hosts, or give that host another id.';
+
+async function isOnRoll(hub: Hub, tx: Tx, id: string): Promise<boolean> {
+  const host = await findHost(tx, hub.vault, id);
+  return host !== undefined && host.status !== 'removed';
 }
 
 /** As it is stored. */

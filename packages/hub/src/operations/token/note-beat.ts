@@ -3,7 +3,7 @@ import { decodeHex } from '@rollcall/core/bytes';
 import { deriveHostKeys, sinkDigest } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import type { HubTime } from '@rollcall/core/rotation';
-import type { TokenReport } from '@rollcall/wire';
+import { routes, type TokenReport } from '@rollcall/wire';
 import type { AuthenticatedHost } from '../../authenticate.ts';
 import type { Hub } from '../../hub.ts';
 import { toMasterGeneration } from '../../live-generations.ts';
@@ -19,7 +19,7 @@ export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<
   const { who, body, from, userAgent } = beat;
   const { entry, tokens } = who;
   for (const { secret, version, kind } of tokens) {
-    const source = { address: from, userAgent, route: HEARTBEAT, host: entry.id, atMs: time.nowMs };
+    const source = { address: from, userAgent, route: routes.heartbeat.path, host: entry.id, atMs: time.nowMs };
     hub.tokenHits.note(secret, version, kind, source);
   }
   for (const held of entry.tokens) {
@@ -36,7 +36,10 @@ export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<
   }
 }
 
-/** What the agent says of its verifiers and sinks. A hint, and marked so: it follows one instance, as all that describes a host. */
+/**
+ * What the agent says of its verifiers and sinks, the whole of it each time: what it does not say any more is not so any more. A hint,
+ * and marked so: it follows one instance, as all that describes a host.
+ */
 export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubTime): Promise<void> {
   const { entry } = who;
   const { tokens = [], probes = [], sinks = [], listener } = body;
@@ -56,13 +59,17 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
         { step, takes, refuses, randomRefused },
       ]),
     ),
-    sinks: sinks.map((sink) => ({
-      secret: sink.secret,
-      name: sink.name,
-      problem: sink.problem ?? (sink.state === 'reloaded' ? null : sink.state),
+    sinks: sinks.map((sink) => {
       // A file that holds the right version and was not reloaded is not in force.
-      holds: sink.state === 'reloaded' ? versionIn(hub, who, sink.secret, sink.digest) : null,
-    })),
+      const isInForce = sink.state === 'reloaded' && sink.problem === undefined;
+      return {
+        secret: sink.secret,
+        name: sink.name,
+        problem: sink.problem ?? (isInForce ? null : sink.state),
+        toldOf: isInForce ? sink.step : null,
+        holds: isInForce ? versionIn(hub, who, sink.secret, sink.digest) : null,
+      };
+    }),
   });
 }
 
@@ -81,8 +88,6 @@ function keepSources(
   const again = new Set(named.map(keyOf));
   return [...named, ...before.filter((source) => !again.has(keyOf(source)))].slice(0, limits.oldHitSources);
 }
-
-const HEARTBEAT = '/v1/heartbeat';
 
 async function proveToken(hub: Hub, { entry, life }: AuthenticatedHost, { secret, wanted }: TokenEntry): Promise<void> {
   if (wanted === undefined) return;

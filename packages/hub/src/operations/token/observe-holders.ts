@@ -12,6 +12,7 @@ import {
   type RollHost,
   type Rotation,
   retiringVersion,
+  type SinkState,
   stayingVersion,
 } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
@@ -22,19 +23,20 @@ import { EVERY_MEMBER, listHolders } from '../../store/tokens.ts';
 import type { Readable } from '../../store/trust-row.ts';
 import type { TokenEntry } from '../../token-entries.ts';
 import { REPLICA } from '../../token-hits.ts';
+import type { SinkHolding } from '../../token-reports.ts';
 import { observeRoll } from '../observe-roll.ts';
 
 /** `rotation`: the newest of the secret; `null` before there was any. */
 export async function observeHolders(hub: Hub, db: Db, secret: string, rotation: Rotation | null): Promise<Holder[]> {
-  const members = await listHolders(db, hub.vault, secret);
+  const members = new Set(await listHolders(db, hub.vault, secret));
   const standing = await listAssignments(db, hub.vault, secret);
   const pushes = new Set((await listRoll(db, hub.vault)).flatMap((host) => (isPush(host) ? [host.id] : [])));
   const hosts = (await observeRoll(hub, db, null, []))
-    .filter(({ id }) => members.includes(id) || members.includes(EVERY_MEMBER))
+    .filter(({ id }) => members.has(id) || members.has(EVERY_MEMBER))
     .map((host) =>
       toHolder(hub, secret, rotation, { host, pushes: pushes.has(host.id), standing: standing.get(host.id) }),
     );
-  const callers = members.filter((member) => member.startsWith(CALLER_PREFIX)).map((member) => declared(member));
+  const callers = [...members].filter((member) => member.startsWith(CALLER_PREFIX)).map(declared);
   return [thisReplica(hub, secret, rotation), ...hosts, ...callers];
 }
 
@@ -56,7 +58,8 @@ interface Row {
 function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, pushes, standing }: Row): Holder {
   const wanted = standing === 'unreadable' ? undefined : standing;
   const report = hub.tokenReports.of(host.id);
-  const entry = hub.roll.get(host.id)?.tokens.find((candidate) => candidate.secret === secret);
+  const entry = hub.roll.get(host.id);
+  const held = entry?.tokens.find((candidate) => candidate.secret === secret);
   const isProven = wanted !== undefined && wanted.ackedStep === wanted.step;
   const running = rotation !== null && isRunning(rotation) ? rotation : null;
   const retiring = running === null ? null : retiringVersion(running);
@@ -66,22 +69,32 @@ function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, p
     verifies: pushes || report.listens,
     presents: true,
     provenVersion: isProven ? wanted.present : null,
-    presentingOld: isPresentingOther(hub, host.id, entry),
+    presentingOld: isPresentingOther(hub, held, entry?.intervalMs ?? 0),
     switched: running !== null && wanted?.present === running.to,
     narrowed: isProven && wanted.accept.length === 1,
-    refusal: hub.roll.get(host.id)?.refused.find((refused) => refused.secret === secret)?.reason ?? null,
+    refusal: entry?.refused.find((refused) => refused.secret === secret)?.reason ?? null,
     unreadable: standing === 'unreadable' ? [...new Set([...host.unreadable, 'assignment' as const])] : host.unreadable,
     probedBy: pushes ? 'hub' : 'itself',
     probe: wanted === undefined ? null : probeOf(hub, secret, host.id, { wanted, pushes }),
     quiet: retiring === null ? null : quietOf(hub, host.id, secret, retiring),
     sources: report.sources.filter((source) => source.secret === secret && source.version === retiring),
-    sinks: report.sinks
-      .filter((sink) => sink.secret === secret)
-      .map(({ name, problem, holds }) => ({
-        name,
-        problem,
-        isCurrent: running === null || holds === stayingVersion(running),
-      })),
+    sinks:
+      entry === undefined || entry.seenMonotonic === null
+        ? null
+        : report.sinks.filter((sink) => sink.secret === secret).map((sink) => toSink(sink, wanted, running)),
+  };
+}
+
+function toSink(
+  { name, problem, holds, toldOf }: SinkHolding,
+  wanted: AssignmentRecord | undefined,
+  running: Rotation | null,
+): SinkState {
+  return {
+    name,
+    problem,
+    isCurrent: running === null || holds === stayingVersion(running),
+    isTold: wanted !== undefined && toldOf === wanted.step,
   };
 }
 
@@ -103,11 +116,10 @@ function probeOf(
 }
 
 /** For as long as a silent host counts as there, so does one that went back. */
-function isPresentingOther(hub: Hub, host: string, entry: TokenEntry | undefined): boolean {
-  const other = entry?.presentedOther ?? null;
+function isPresentingOther({ clock }: Pick<Hub, 'clock'>, held: TokenEntry | undefined, intervalMs: number): boolean {
+  const other = held?.presentedOther ?? null;
   if (other === null) return false;
-  const intervalMs = hub.roll.get(host)?.intervalMs ?? 0;
-  return hub.clock.monotonic() - other.monotonicMs <= staleAfterMs(intervalMs);
+  return clock.monotonic() - other.monotonicMs <= staleAfterMs(intervalMs);
 }
 
 function thisReplica(hub: Hub, secret: string, rotation: Rotation | null): Holder {

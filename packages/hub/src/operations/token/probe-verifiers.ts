@@ -1,5 +1,6 @@
 /** Asks each verifier that the hub can reach what it takes and what it refuses, with a control, while a gate depends on it (design 5). */
 import { decodeUtf8 } from '@rollcall/core/bytes';
+import { isRollcallError } from '@rollcall/core/errors';
 import { encodeToken } from '@rollcall/core/keys';
 import type { Phase, Probe, Rotation } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
@@ -26,10 +27,7 @@ export async function probeVerifiers(hub: Hub, rotation: Rotation): Promise<void
         try {
           hub.tokenProbes.write(rotation.secret, member, moment, await probe(hub, texts, ask));
         } catch (error) {
-          hub.log.warn('a verifier could not be probed', {
-            member,
-            code: (error as { code?: string }).code ?? 'internal',
-          });
+          hub.log.warn('a verifier could not be probed', { member, ...faultOf(error) });
         }
       }),
     );
@@ -37,6 +35,13 @@ export async function probeVerifiers(hub: Hub, rotation: Rotation): Promise<void
 }
 
 const AT_ONCE = 16;
+
+/** Which rule failed too: by the code alone nobody finds out why a listener is not believed. */
+function faultOf(error: unknown): { readonly code: string; readonly reason?: string } {
+  if (!isRollcallError(error)) return { code: 'internal' };
+  const { reason } = error.details;
+  return { code: error.code, ...(typeof reason === 'string' ? { reason } : {}) };
+}
 
 interface Target {
   readonly member: string;
@@ -49,11 +54,11 @@ function replicaTarget(hub: Hub, rotation: Rotation): Target {
 }
 
 async function hostTargets(hub: Hub, { secret }: Rotation): Promise<Target[]> {
-  const members = await listHolders(hub.db, hub.vault, secret);
+  const members = new Set(await listHolders(hub.db, hub.vault, secret));
   const standing = await listAssignments(hub.db, hub.vault, secret);
   return (await listRoll(hub.db, hub.vault)).flatMap((host) => {
     const wanted = standing.get(host.id);
-    const isHolder = members.includes(host.id) || members.includes(EVERY_MEMBER);
+    const isHolder = members.has(host.id) || members.has(EVERY_MEMBER);
     if (!isHolder || host.status !== 'active' || host.reach !== 'push' || host.address === null) return [];
     // Before it has said that it holds this step, what its listener takes is another step's.
     if (typeof wanted !== 'object' || wanted.ackedStep !== wanted.step) return [];

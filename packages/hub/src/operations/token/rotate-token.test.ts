@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { RollcallError } from '@rollcall/core/errors';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { authenticateMember } from '../../authenticate.ts';
 import { createTestHost, type TestHost } from '../../host.fixture.ts';
 import { auditOf, codeOf, createTestHub, DAY_MS, HOUR_MS, operator, type TestHub } from '../../hub.fixture.ts';
@@ -9,8 +10,9 @@ import { listTokenVersions } from '../../store/tokens.ts';
 import { showRotation } from '../../views/rotations.ts';
 import { addHost, reenrolHost } from '../add-host.ts';
 import { createSecret } from '../create-secret.ts';
-import { evictHost } from '../end-host.ts';
+import { evictHost, removeHost } from '../end-host.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from '../rotation/hold.ts';
+import { changeHolders } from './create-token.ts';
 import { advanceToken, rollBackToken, type StartTokenInput, startToken, stepTokens } from './rotate-token.ts';
 
 const OLD = 'the-token-that-the-fleet-has-had-for-years';
@@ -228,6 +230,86 @@ describe('a shared token', () => {
     }
     expect(await phase()).toBe('rolling');
     expect(await codeOf(stepTokens(hub))).toBe('store_unreadable');
+  });
+
+  it('waits in widening until whoever reads a file was told of that very step', async () => {
+    const keeper = createTestHost('c');
+    const { token = '' } = await addHost(hub, { host: 'c' }, operator);
+    await keeper.enrol(hub, token);
+    await keeper.beat(hub);
+    const tell = async (step: number | null) => {
+      const sink = { name: 'web', secret: 'fleet', version: 1, step, digest: null, state: 'reloaded' } as const;
+      await keeper.beat(hub, { body: { sinks: [sink] } });
+      await stepTokens(hub);
+    };
+    const held = () => keeper.tokens.get('fleet')?.step ?? 0;
+    const former = held();
+    await tell(former);
+    await start();
+    await beatAll();
+    // The right state of the step before: nobody there has heard of version 2.
+    await tell(former);
+    expect(await blockers()).toEqual(['c sink_told']);
+    expect(held()).toBeGreaterThan(former);
+    await tell(null);
+    expect(await blockers()).toEqual(['c sink_told']);
+    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('gate_closed');
+
+    // What it kept is not known to a hub that has not heard it since it began.
+    await tell(held());
+    expect(await blockers()).toEqual([]);
+    hub = await hub.restart();
+    await beatAll();
+    expect(await blockers()).toEqual(['c sink_told']);
+
+    // A beat without sinks: there is nothing any more that would have to be told.
+    await tell(former);
+    expect(await blockers()).toEqual(['c sink_told']);
+    await keeper.beat(hub);
+    expect(await blockers()).toEqual([]);
+    await advanceToken(hub, 'fleet', undefined, operator);
+    expect(await phase()).toBe('rolling');
+  });
+
+  it('takes a beat whose count cannot be written, and goes on counting', async () => {
+    await start({ auto: 'to_narrowing' });
+    for (let round = 0; round < 6; round += 1) await beatAll();
+    const count = (n: number) => ({
+      tokens: [{ secret: 'fleet', counter: COUNTER, hits: [{ version: 1, count: n }], samples: [] }],
+    });
+    const flatSince = () => hub.tokenReports.flatSince('a', 'fleet', 1);
+    const before = flatSince();
+    await hub.wall.advance(HOUR_MS);
+    hub.tamper('drop table token_counts');
+    await fleet[0]?.beat(hub, { body: count(3) });
+    expect(flatSince()).toBe(hub.clock.now());
+    expect(flatSince()).not.toBe(before);
+  });
+
+  it('brings what can be read to a host that holds another one that cannot', async () => {
+    await createSecret(hub, { name: 'a-token', holders: ['all'] }, operator);
+    const { read } = hub.tokens;
+    const reading = vi.spyOn(hub.tokens, 'read').mockImplementation((secret, version) => {
+      if (secret === 'fleet') throw new RollcallError('store_unreadable', { table: 'token_versions', row: 'fleet/1' });
+      return read(secret, version);
+    });
+    const joined = createTestHost('c');
+    const { token = '' } = await addHost(hub, { host: 'c' }, operator);
+    await joined.enrol(hub, token);
+    await joined.beat(hub);
+    expect([...joined.tokens.keys()]).toEqual(['a-token']);
+    reading.mockRestore();
+    await joined.beat(hub);
+    expect([...joined.tokens.keys()].sort()).toEqual(['a-token', 'fleet']);
+  });
+
+  it('is not given to every host by whoever means the one that is called all', async () => {
+    await createSecret(hub, { name: 'a-token' }, operator);
+    const change = () => changeHolders(hub, 'a-token', { add: ['all'] }, operator);
+    await addHost(hub, { host: 'all' }, operator);
+    expect(await codeOf(change())).toBe('malformed_member');
+    await removeHost(hub, 'all', operator);
+    expect(await codeOf(change())).toBe('done');
   });
 
   it('is cut by name only, and narrows at that time', async () => {

@@ -1,10 +1,11 @@
 /** `GET /v1/whoami`: whom the credentials of a request prove. The least that a shared token opens, and what a probe asks. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type AuthenticatedHost, authenticateHost, authenticateMember, isMember } from '../../authenticate.ts';
-import { userAgentOf } from '../../http/user-agent.ts';
-import type { Hub } from '../../hub.ts';
-import type { PresentedToken } from '../../live-tokens.ts';
+import { routes } from '@rollcall/wire';
+import { type AuthenticatedHost, authenticateHost, authenticateMember, isMember } from '../authenticate.ts';
+import type { Hub } from '../hub.ts';
+import type { PresentedToken } from '../live-tokens.ts';
+import { userAgentOf } from './user-agent.ts';
 
 export interface WhoAmI {
   rung: 'fleet-token' | 'derived';
@@ -19,7 +20,11 @@ export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI
   const host = hostOf(who);
   for (const { secret, version, kind } of tokensOf(who)) {
     if (isProbe) continue;
-    const from = { address: request.socket.remoteAddress ?? '', userAgent: userAgentOf(request), route: '/v1/whoami' };
+    const from = {
+      address: request.socket.remoteAddress ?? '',
+      userAgent: userAgentOf(request),
+      route: routes.whoAmI.path,
+    };
     hub.tokenHits.note(secret, version, kind, { ...from, host: host.host ?? host.declaredHost, atMs: hub.clock.now() });
   }
   return { rung: who.rung, ...host };

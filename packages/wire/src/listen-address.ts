@@ -29,11 +29,18 @@ function isNameOfUrl(host: string): boolean {
   return URL.canParse(url) && new URL(url).hostname === host.toLowerCase();
 }
 
-/** Every address of the machine: good to listen on, and none that a host could dial. */
+/** Every address of the machine: good to listen on, and none that anybody could dial. */
 export function isWildcard({ host }: ListenAddress): boolean {
   return isIP(host) !== 0 && /^[0:.]+$/.test(host);
 }
 
 export function formatAddress(host: string, port: number): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Where a program finds on its own machine what it opened there: loopback, where that is every address. */
+export function ownAddress(address: ListenAddress): ListenAddress {
+  if (!isWildcard(address)) return address;
+  const host = isIP(address.host) === 6 ? '::1' : '127.0.0.1';
+  return { host, port: address.port, text: formatAddress(host, address.port) };
 }
