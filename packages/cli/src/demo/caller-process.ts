@@ -23,15 +23,25 @@ export function startCaller(processes: OwnProcesses, task: CallerTask, logFile: 
   return { process: child, calls: () => calls };
 }
 
-/** Over all verifiers: how many requests came to anything, and how many of these to anything but being let in. */
-export function sumOf(calls: Calls): { readonly answered: number; readonly refused: number } {
-  let [answered, refused] = [0, 0];
-  for (const results of Object.values(calls)) {
+export interface Sum {
+  /** How many requests came to anything. */
+  readonly answered: number;
+  readonly taken: number;
+  /** Each kind of answer but being let in, with who gave it and how often. */
+  readonly refused: readonly string[];
+}
+
+/** Over all verifiers. */
+export function sumOf(calls: Calls): Sum {
+  let [answered, taken] = [0, 0];
+  const refused: string[] = [];
+  for (const [verifier, results] of Object.entries(calls)) {
     for (const [result, n] of Object.entries(results)) {
       if (result === 'unanswered') continue;
       answered += n;
-      if (result !== 'taken') refused += n;
+      if (result === 'taken') taken += n;
+      else refused.push(`${verifier}: ${result} (${n})`);
     }
   }
-  return { answered, refused };
+  return { answered, taken, refused };
 }
