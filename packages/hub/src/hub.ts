@@ -12,6 +12,7 @@ import type { Vault } from './kek/vault.ts';
 import type { LiveGenerations } from './live-generations.ts';
 import type { LiveTokens } from './live-tokens.ts';
 import type { OldHits } from './old-hits.ts';
+import type { ReferenceSource } from './references.ts';
 import type { Roll } from './roll.ts';
 import type { Statements } from './statements.ts';
 import type { Db } from './store/schema.ts';
@@ -52,6 +53,8 @@ export interface Hub {
   readonly tokenReports: TokenReports;
   readonly tokenProbes: TokenProbes;
   readonly ask: AskVerifier;
+  /** What configuration repositories refer to. */
+  readonly references: ReferenceSource;
   readonly settings: Settings;
   readonly epoch: number;
   readonly identity: HubIdentity;

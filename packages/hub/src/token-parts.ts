@@ -4,12 +4,13 @@ import type { Hub } from './hub.ts';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { createLiveTokens } from './live-tokens.ts';
+import { noScanRoots } from './references.ts';
 import type { Db } from './store/schema.ts';
 import { createTokenHits } from './token-hits.ts';
 import { createTokenProbes } from './token-probes.ts';
 import { createTokenReports } from './token-reports.ts';
 
-export type TokenParts = Pick<Hub, 'tokens' | 'tokenHits' | 'tokenReports' | 'tokenProbes'>;
+export type TokenParts = Pick<Hub, 'tokens' | 'tokenHits' | 'tokenReports' | 'tokenProbes' | 'references'>;
 
 export async function createTokenParts(deps: {
   readonly db: Db;
@@ -25,5 +26,6 @@ export async function createTokenParts(deps: {
     tokenHits: await createTokenHits(deps),
     tokenReports: await createTokenReports(deps),
     tokenProbes: createTokenProbes(deps.random),
+    references: noScanRoots,
   };
 }

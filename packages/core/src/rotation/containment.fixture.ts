@@ -280,6 +280,7 @@ export class Model {
       hosts: this.#roll(),
       holders: [],
       replicas,
+      references: null,
       verifyUntilMs: previousGeneration(this.generations)?.verifyUntilMs ?? null,
     };
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { isWindowOpen } from './generations.ts';
 import type { Holder } from './holder.ts';
 import { isRunning, type Phase, type Rotation } from './phases.ts';
+import type { References } from './references.ts';
 import { requirementsOf, type SecretKind } from './requirements.ts';
 import type { RollHost } from './roll.ts';
 import { oldTokenVerifies } from './token-start.ts';
@@ -14,6 +15,8 @@ export interface Observations {
   /** Of a shared token: everyone who takes or sends it. */
   readonly holders: readonly Holder[];
   readonly replicas: readonly ReplicaObservation[];
+  /** Of a shared token: what the last scan of the scan roots found; `null`: none is configured, so none is required. */
+  readonly references: References | null;
   /** When the old version stops verifying; `null`, 0 or unreadable: it has (I7). */
   readonly verifyUntilMs: number | null;
 }
@@ -54,7 +57,10 @@ export function evaluateGate(rotation: Rotation, observations: Observations, pol
   const requirements = requirementsOf(kindOf(rotation.secret), rotation.phase);
   const blockers = inOrder(requirements.flatMap((requirement) => requirement(rotation, observations, policy, nowMs)));
   if (!isReport(rotation, observations, nowMs)) return { open: blockers.length === 0, blockers, cutOff: [] };
-  return { open: true, blockers: [], cutOff: [...new Set(blockers.map((blocker) => blocker.member))] };
+  // Members alone can be cut off: no repository, and nobody where nobody was there to ask.
+  const members = new Set([...observations.hosts, ...observations.holders].map(({ id }) => id));
+  const lacking = new Set(blockers.map((blocker) => blocker.member));
+  return { open: true, blockers: [], cutOff: [...lacking].filter((member) => members.has(member)) };
 }
 
 /** The phases whose evidence comes from the roll. Replicas must hold the new version whatever happened. */

@@ -2,6 +2,7 @@
 import type { GatePolicy, Observations } from './gate.ts';
 import type { Holder, Probe } from './holder.ts';
 import type { Phase, Rotation } from './phases.ts';
+import type { References } from './references.ts';
 import { now, observed, rollHost, rotationIn } from './roll.fixture.ts';
 
 export const tokenPolicy: GatePolicy = { quietWindowMs: 1_000, reportedWithinMs: 100 };
@@ -37,6 +38,6 @@ export function tokenRotation(phase: Phase, changes: Partial<Rotation> = {}): Ro
   return rotationIn(phase, { secret: 'api', terms: { auto: 'off', batch: 1, narrowByMs: null }, ...changes });
 }
 
-export function observedHolders(holders: readonly Holder[]): Observations {
-  return observed([], { holders, replicas: [] });
+export function observedHolders(holders: readonly Holder[], references: References | null = null): Observations {
+  return observed([], { holders, replicas: [], references });
 }

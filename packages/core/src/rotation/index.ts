@@ -57,6 +57,7 @@ export {
 } from './phases.ts';
 export { type CountRecord, noteCount, wasQuiet } from './quiet.ts';
 export { type HubCheck, type Readiness, type ReadinessProblem, readiness } from './readiness.ts';
+export type { Reference, References } from './references.ts';
 export {
   type CutDecision,
   type CutRequest,

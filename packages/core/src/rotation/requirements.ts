@@ -5,6 +5,7 @@ import type { Blocker, GatePolicy, Observations } from './gate.ts';
 import { isWindowOpen } from './generations.ts';
 import { hintForSilence, hintForStanding, hintForUnreadable } from './hints.ts';
 import type { Phase, Rotation } from './phases.ts';
+import { everyReferenceCurrent } from './references.ts';
 import { hasProven, lacksNothing, type RollHost } from './roll.ts';
 import {
   everyCallerSeen,
@@ -42,16 +43,16 @@ const table: Readonly<Record<SecretKind, Partial<Record<Phase, readonly Requirem
     ],
     narrowing: [everyHostReadable, everyHostNarrowed],
   },
-  // Verifiers are the hub's replicas and the listeners of hosts, callers the hosts and whoever is declared. References are a
-  // signal, too: their row comes with the scanner.
+  // Verifiers are the hub's replicas and the listeners of hosts, callers the hosts and whoever is declared. The three signals of
+  // proving are counters, digests and references.
   named: {
     planned: [],
     widening: [everyVerifierTakesBoth, everySinkTold],
     rolling: [everyCallerSeen],
-    proving: [everyCallerSeen, everyCounterQuiet, everySinkCurrent],
+    proving: [everyCallerSeen, everyCounterQuiet, everySinkCurrent, everyReferenceCurrent],
     narrowing: [everyVerifierDropped, everySinkTold],
     // The way back gives up a version, too, so it asks for the same.
-    reverting: [everyCallerSeen, everyCounterQuiet, everySinkCurrent],
+    reverting: [everyCallerSeen, everyCounterQuiet, everySinkCurrent, everyReferenceCurrent],
     withdrawing: [everyVerifierDropped, everySinkTold],
   },
 };

@@ -66,6 +66,7 @@ export function observed(hosts: readonly RollHost[], changes: Partial<Observatio
     hosts,
     holders: [],
     replicas: [{ id: 'hub-1', holds: [1, 2], sinceMs: now - 100 }],
+    references: null,
     verifyUntilMs: null,
     ...changes,
   };

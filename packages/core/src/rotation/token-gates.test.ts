@@ -12,10 +12,11 @@ import {
 } from './holder.fixture.ts';
 import type { Holder } from './holder.ts';
 import type { Phase, Rotation } from './phases.ts';
+import type { Reference, References } from './references.ts';
 import { now } from './roll.fixture.ts';
 
-function gate(rotation: Rotation, holders: readonly Holder[]): Gate {
-  return evaluateGate(rotation, observedHolders(holders), tokenPolicy, now);
+function gate(rotation: Rotation, holders: readonly Holder[], references: References | null = null): Gate {
+  return evaluateGate(rotation, observedHolders(holders, references), tokenPolicy, now);
 }
 
 /** `open`, or who lacks what. */
@@ -121,7 +122,66 @@ const cases: readonly Case[] = [
   ['one has not', 'withdrawing', [replica(withdrawn), a], {}, 'a: probe_passed'],
 ];
 
+/** The phase began 500 ms ago. */
+const scanned = (...found: readonly Reference[]): References => ({ examinedAtMs: now - 400, found });
+const examinedAt = (examinedAtMs: number | null): References => ({ examinedAtMs, found: [] });
+const names = (reference: Reference['names']): Reference => ({ where: 'infra/deploy.yaml:3', names: reference });
+const elsewhere: Reference = { where: 'app/.env:1', names: 1 };
+
+type ReferenceCase = readonly [what: string, Phase, References | null, Partial<Rotation>, then: string];
+
+// biome-ignore format: a table
+const referenceCases: readonly ReferenceCase[] = [
+  ['no root is configured', 'proving', null, {}, 'open'],
+  ['nothing is referred to', 'proving', scanned(), {}, 'open'],
+  ['the version that stays', 'proving', scanned(names(2)), {}, 'open'],
+  ['the version that goes', 'proving', scanned(names(1)), {}, 'infra/deploy.yaml:3: reference_current'],
+  ['one that went long ago', 'proving', scanned(names(0)), {}, 'infra/deploy.yaml:3: reference_current'],
+  ['one that nobody made', 'proving', scanned(names(3)), {}, 'infra/deploy.yaml:3: reference_current'],
+  ['a word for the newest', 'proving', scanned(names('unpinned')), {}, 'infra/deploy.yaml:3: reference_pinned'],
+  ['a value in clear', 'proving', scanned(names('value')), {}, 'infra/deploy.yaml:3: no_value_in_clear'],
+  ['each is named', 'proving', scanned(names(1), names(2), elsewhere), {}, 'app/.env:1: reference_current, infra/deploy.yaml:3: reference_current'],
+  ['twice in one line', 'proving', scanned(names(1), names('value')), {}, 'infra/deploy.yaml:3: no_value_in_clear, infra/deploy.yaml:3: reference_current'],
+  ['a place is no member that could be left', 'proving', scanned(elsewhere), { left: [elsewhere.where] }, 'app/.env:1: reference_current'],
+  ['never scanned', 'proving', examinedAt(null), {}, 'references: references_scanned'],
+  ['scanned before the phase', 'proving', examinedAt(now - 501), {}, 'references: references_scanned'],
+  ['scanned as it began', 'proving', examinedAt(now - 500), {}, 'open'],
+  ['scanned at this moment', 'proving', examinedAt(now), {}, 'open'],
+  ['scanned ahead of the clock', 'proving', examinedAt(now + 1), {}, 'references: references_scanned'],
+  ['scanned at a time that cannot be read', 'proving', examinedAt(Number.NaN), {}, 'references: references_scanned'],
+  ['what an old scan found is asked anew', 'proving', { examinedAtMs: now - 501, found: [elsewhere] }, {}, 'references: references_scanned'],
+  ['a leak in its time', 'proving', scanned(elsewhere), running, 'app/.env:1: reference_current'],
+  ['a leak after its time: no repository was cut off', 'proving', scanned(elsewhere), ended, 'open'],
+  ['the old version, on the way back', 'reverting', scanned(names(1)), {}, 'open'],
+  ['the new version, on the way back', 'reverting', scanned(names(2)), {}, 'infra/deploy.yaml:3: reference_current'],
+  ['before anybody switched', 'widening', scanned(elsewhere), {}, 'open'],
+  ['while callers switch', 'rolling', scanned(elsewhere), {}, 'open'],
+];
+
 describe('the gates of a shared token', () => {
+  it.each(referenceCases)('ask what repositories refer to: %s (%s)', (_what, phase, references, rotation, then) => {
+    const member = holder('a', phase === 'reverting' ? back : {});
+    expect(summary(gate(tokenRotation(phase, rotation), [hub, member], references))).toBe(then);
+  });
+
+  it('say of a reference since when it blocks and which version to write', () => {
+    const hintsOf = (phase: Phase) =>
+      gate(tokenRotation(phase), [hub, a], scanned(names(7), names('unpinned'), names('value'))).blockers.flatMap(
+        ({ member, sinceMs, hint }) => (member === 'infra/deploy.yaml:3' ? [[sinceMs, hint]] : []),
+      );
+    expect(hintsOf('proving')).toEqual([
+      [now - 500, expect.stringContaining('token file')],
+      [now - 500, expect.stringMatching(/version 7.* version 2/)],
+      [now - 500, expect.stringContaining('version 2')],
+    ]);
+    expect(hintsOf('reverting')[1]?.[1]).toMatch(/version 7.* version 1/);
+  });
+
+  it('cut off nobody where nobody was there to ask', () => {
+    expect(summary(gate(tokenRotation('rolling', ended), [hub]))).toBe('open');
+    expect(summary(gate(tokenRotation('rolling', ended), [hub, holder('a', back)]))).toBe('open, cut off: a');
+  });
+
   it.each(cases)('%s (%s)', (_what, phase, holders, rotation, then) => {
     expect(summary(gate(tokenRotation(phase, rotation), holders))).toBe(then);
   });

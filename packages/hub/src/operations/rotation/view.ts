@@ -51,7 +51,8 @@ export async function readRotation(hub: Pick<Hub, 'vault'>, db: Db, idOrSecret: 
 
 function gateOf(hub: Hub, rotation: Rotation, view: RollView, verifyUntilMs: number | null): Gate {
   if (!isRunning(rotation)) return { open: true, blockers: [], cutOff: [] };
-  const observations = { hosts: view.hosts, holders: [], replicas: [thisReplica(hub, rotation)], verifyUntilMs };
+  const replicas = [thisReplica(hub, rotation)];
+  const observations = { hosts: view.hosts, holders: [], replicas, references: null, verifyUntilMs };
   return evaluateGate(rotation, observations, { quietWindowMs: 0, reportedWithinMs: 0 }, hub.clock.now());
 }
 

@@ -23,6 +23,7 @@ function gateOf(hub: Hub, rotation: Rotation, holders: readonly Holder[]): Gate 
     quietWindowMs: hub.settings.quietWindowMs,
     reportedWithinMs: Math.max(limits.freshMinMs, limits.freshIntervals * hub.settings.beatMs),
   };
-  const observations = { hosts: [], holders, replicas: [], verifyUntilMs: null };
+  const references = hub.references.find(rotation.secret);
+  const observations = { hosts: [], holders, replicas: [], references, verifyUntilMs: null };
   return evaluateGate(rotation, observations, policy, hub.clock.now());
 }
