@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 /** npm runs scripts in the folder of the package. */
 const root = process.cwd();
-const folders = ['verify', 'seal', 'pins', 'rotation', 'keys', 'liveness'];
+const folders = ['verify', 'seal', 'pins', 'rotation', 'keys', 'liveness', 'rungs'];
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : folders;
 
 const unknown = wanted.filter((folder) => !folders.includes(folder));

@@ -34,6 +34,7 @@ const rows = {
   malformed_host_id: [400, 2, 'This is not a host id.', 'Use 1 to 128 characters of A-Z a-z 0-9 . _ -, a letter or digit first and last.'],
   malformed_member: [400, 2, 'This is not a member.', 'Use a host id, `all` for every host, or caller:NAME for a caller that is no host.'],
   malformed_secret_name: [400, 2, 'This is not the name of a secret.', 'Use 1 to 64 characters of a-z 0-9 -.'],
+  malformed_rung: [400, 2, 'This is not a rung.', 'Use fleet-token, host-token or derived.'],
   malformed_token: [400, 2, 'This is not a token of the expected kind.', 'Check that it was copied whole: the checksum at its end does not fit, or its prefix is another.'],
   malformed_key: [400, 2, 'This is not a usable key.', 'It must be 32 bytes, canonical, and not of low order.'],
   malformed_time: [400, 2, 'This is not a time.', 'Use RFC 3339 in UTC (2026-01-31T14:00:00Z) or a duration (90s, 10m, 24h, 7d).'],
@@ -144,6 +145,9 @@ const rows = {
   exposure_not_acknowledged: [409, 3, 'More hosts are exposed than were acknowledged.', 'Read `rollcall pin exposure`, then repeat with its number.'],
   nothing_eligible: [409, 3, 'There is no host that first use could be accepted for.', 'See `rollcall pin exposure` for the reasons.'],
   window_out_of_bounds: [400, 2, 'The window ends too early or too late.', 'Choose a time in the future within the bound that the details name.'],
+
+  // --- Rungs (design 3)
+  no_rung_left: [409, 3, 'Nothing would be accepted any more, and nobody could get back in.', 'Accept another rung first.'],
 
   // --- Rotation (design 5)
   no_such_holder: [404, 1, 'That member does not hold this token.', 'See who does: `rollcall secret show NAME`.'],

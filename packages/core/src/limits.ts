@@ -17,6 +17,10 @@ export const limits = {
   /** How long one and the same redeeming request is answered again (scenario: lost response). */
   enrolmentRepeatMs: 600_000, // 10 min
 
+  // Rungs (design 3)
+  hostTokensPerHost: 2,
+  rungReasonCharacters: 200,
+
   // Shared tokens (design 5): what one host holds, and says of it in a beat
   namedSecrets: 16,
   /** A host presents its tokens for so long after the hub's last answer: three of the longest intervals. */

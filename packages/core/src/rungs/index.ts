@@ -1,0 +1,16 @@
+/** Rungs: what a host presents, what each act takes at least, and which rungs are accepted of whom. */
+
+export { type Act, acts, type Credential, isEnoughFor, type Proof } from './acts.ts';
+export {
+  acceptedRungs,
+  assertRungLeft,
+  decidedFor,
+  decideRung,
+  noPolicy,
+  openRule,
+  type RungPolicy,
+  type RungRule,
+  type RungVerdict,
+  ruleOf,
+} from './policy.ts';
+export { heightOf, isRung, parseRung, type Rung, rungs, rungsAbove } from './rung.ts';
