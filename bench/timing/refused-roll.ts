@@ -65,7 +65,7 @@ export async function createRefusedRoll(dir: string): Promise<RefusedRoll> {
   for (const name of ['active', 'suspended', 'evicted', 'removed']) await addAll(name, true);
   await addAll('invited', false);
   // The first generation is retired; the second one is in force.
-  await startRotation(hub, { reason: 'leak', leave: [], narrowByMs: null }, actor);
+  await startRotation(hub, { secret: 'master', reason: 'leak', leave: [], narrowByMs: null }, actor);
   await retireRotation(hub, 'master', { now: true, leave: [...hub.roll.entries()].map(({ id }) => id) }, actor);
   for (const id of idsOf('suspended')) await suspendHost(hub, id, actor);
   for (const id of idsOf('evicted')) await evictHost(hub, id, false, actor);

@@ -10,8 +10,7 @@ import { evictHost, removeHost } from './operations/end-host.ts';
 import { enrolHost } from './operations/enrol-host.ts';
 import { receiveHeartbeat } from './operations/receive-heartbeat.ts';
 import { retireRotation } from './operations/rotation/retire.ts';
-import { startRotation } from './operations/rotation/start.ts';
-import { stepRotation } from './operations/rotation/step.ts';
+import { startRotation, stepMaster } from './operations/rotation/walk.ts';
 import { suspendHost } from './operations/suspend-host.ts';
 import { findPin } from './store/pins.ts';
 
@@ -98,8 +97,8 @@ describe('a beat whose body comes late', () => {
     [
       'presented a generation that was retired',
       async (of, at) => {
-        await startRotation(of, { reason: 'planned', leave: [], narrowByMs: null }, operator);
-        while (await stepRotation(of));
+        await startRotation(of, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
+        while (await stepMaster(of));
         await at.beat(of);
         await at.beat(of);
         await retireRotation(of, 'master', { now: true, leave: [] }, operator);

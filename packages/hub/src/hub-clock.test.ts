@@ -13,8 +13,7 @@ import {
   START_MS,
 } from './hub.fixture.ts';
 import { createHubClock, encodeHubTime, NO_FLOOR } from './hub-clock.ts';
-import { startRotation } from './operations/rotation/start.ts';
-import { stepRotation } from './operations/rotation/step.ts';
+import { startRotation, stepMaster } from './operations/rotation/walk.ts';
 import { writeMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
 
@@ -84,7 +83,7 @@ describe('a window that closed', () => {
     const hub = await createTestHub();
     const host = await enrolNew(hub, 'agent-7');
     const old = thiefBearer(hub, 'agent-7', 1, 1);
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
     // The control: one moment before the end, after a restart just like it, it is taken.
     const before = await hub.restart(new FakeClock(START_MS + 7 * DAY_MS - 1));
     expect(await codeOf(host.beat(before, { bearer: old }))).toBe('done');
@@ -97,12 +96,12 @@ describe('a window that closed', () => {
     const hub = await createTestHub();
     const host = await enrolNew(hub, 'agent-7');
     const old = thiefBearer(hub, 'agent-7', 1, 1);
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
     await hub.wall.advance(7 * DAY_MS - 1);
     expect(await codeOf(host.beat(hub, { bearer: old }))).toBe('done');
     await hub.wall.advance(1);
     expect(await codeOf(host.beat(hub, { bearer: old }))).toBe('unauthenticated');
-    await stepRotation(hub);
+    await stepMaster(hub);
     hub.wall.setWall(START_MS + 7 * DAY_MS - 2 * HOUR_MS);
     expect(await codeOf(host.beat(hub, { bearer: old }))).toBe('unauthenticated');
     const again = await hub.restart(new FakeClock(START_MS + 7 * DAY_MS - 2 * HOUR_MS));

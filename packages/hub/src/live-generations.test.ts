@@ -5,12 +5,12 @@ import { codeOf, createTestHub, DAY_MS, operator, START_MS, type TestHub } from 
 import { createHubClock } from './hub-clock.ts';
 import { createLiveGenerations } from './live-generations.ts';
 import { retireRotation } from './operations/rotation/retire.ts';
-import { startRotation } from './operations/rotation/start.ts';
+import { startRotation } from './operations/rotation/walk.ts';
 
 async function createRotating(): Promise<TestHub> {
   const hub = await createTestHub();
   await enrolNew(hub, 'agent-7');
-  await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+  await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
   return hub;
 }
 
@@ -84,9 +84,9 @@ describe('a store of generations that cannot be read', () => {
   it('is no first generation: making a master over it is refused', async () => {
     const hub = await createRotating();
     hub.tamper(damage);
-    expect(await codeOf(startRotation(hub, { reason: 'leak', leave: [], narrowByMs: null }, operator))).toBe(
-      'store_unreadable',
-    );
+    expect(
+      await codeOf(startRotation(hub, { secret: 'master', reason: 'leak', leave: [], narrowByMs: null }, operator)),
+    ).toBe('store_unreadable');
   });
 
   it('leaves what was read before to say yes for 30 s, and then answers nothing', async () => {

@@ -6,8 +6,7 @@ import { createWrapKey, enrolNew, type TestHost, thiefBearer } from './host.fixt
 import { codeOf, createTestHub, operator, type TestHub } from './hub.fixture.ts';
 import { flushDirtyLiveness } from './jobs/flush-liveness.ts';
 import { approvePin } from './operations/decide-pin.ts';
-import { startRotation } from './operations/rotation/start.ts';
-import { stepRotation } from './operations/rotation/step.ts';
+import { startRotation, stepMaster } from './operations/rotation/walk.ts';
 import { resumeHost, suspendHost } from './operations/suspend-host.ts';
 import { findPin } from './store/pins.ts';
 
@@ -53,8 +52,8 @@ describe('a beat that was recorded', () => {
 describe('a disk that was restored', () => {
   it('gets again what it has lost, though it was proven before: else it would be cut off with the old generation', async () => {
     const yesterday = host.assignment;
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
-    while (await stepRotation(hub));
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
+    while (await stepMaster(hub));
     for (let beat = 0; beat < 3; beat += 1) await host.beat(hub);
     expect(host.assignment?.present).toBe(2);
     expect((await host.beat(hub)).deliveries).toEqual([]);

@@ -12,8 +12,7 @@ import { evictHost, removeHost } from './operations/end-host.ts';
 import { importHosts } from './operations/import-hosts.ts';
 import { pauseRotation } from './operations/rotation/hold.ts';
 import { retireRotation } from './operations/rotation/retire.ts';
-import { startRotation } from './operations/rotation/start.ts';
-import { stepRotation } from './operations/rotation/step.ts';
+import { startRotation, stepMaster } from './operations/rotation/walk.ts';
 import { resumeHost, suspendHost } from './operations/suspend-host.ts';
 
 let hub: TestHub;
@@ -30,7 +29,8 @@ function unreadable(of: TestHub): Hub {
   return { ...of, roll: Object.create(of.roll, failing), generations: Object.create(of.generations, failing) };
 }
 
-const start = (of: Hub) => startRotation(of, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+const start = (of: Hub) =>
+  startRotation(of, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
 
 describe('what was committed', () => {
   it.each<[string, string, (of: Hub) => Promise<unknown>]>([
@@ -65,7 +65,7 @@ describe('what was committed', () => {
     await suspendHost(hub, 'agent-7', operator);
     expect(await codeOf(resumeHost(unreadable(hub), 'agent-7', operator))).toBe('done');
     await start(hub);
-    expect(await codeOf(stepRotation(unreadable(hub)))).toBe('done');
+    expect(await codeOf(stepMaster(unreadable(hub)))).toBe('done');
     expect(await codeOf(pauseRotation(unreadable(hub), 'master', 'lunch', operator))).toBe('done');
     const retire = retireRotation(unreadable(hub), 'master', { now: true, leave: ['agent-7'] }, operator);
     expect(await codeOf(retire)).toBe('done');

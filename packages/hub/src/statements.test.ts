@@ -4,7 +4,7 @@ import { verifyStatement } from '@rollcall/core/seal';
 import { describe, expect, it } from 'vitest';
 import { enrolNew } from './host.fixture.ts';
 import { createTestHub, DAY_MS, MINUTE_MS, operator, type TestHub } from './hub.fixture.ts';
-import { startRotation } from './operations/rotation/start.ts';
+import { startRotation } from './operations/rotation/walk.ts';
 
 function stated(hub: TestHub) {
   const context = { hubRoot: hub.identity.hubTrust.root, highestSerial: 0 };
@@ -24,7 +24,7 @@ describe('the hub states which generations are in force', () => {
     const hub = await createTestHub();
     await enrolNew(hub, 'agent-7');
     expect(inForce(hub)?.body['generations']).toEqual([1]);
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
     expect(new Set(inForce(hub)?.body['generations'] as number[])).toEqual(new Set([1, 2]));
     await hub.wall.advance(7 * DAY_MS);
     expect(inForce(hub)?.body['generations']).toEqual([2]);

@@ -6,8 +6,7 @@ import { codeOf, createTestHub, DAY_MS, HOUR_MS, operator, START_MS, type TestHu
 import { createHubClock } from './hub-clock.ts';
 import { acceptFirstUse, showExposure } from './operations/accept-first-use.ts';
 import { approvePin } from './operations/decide-pin.ts';
-import { startRotation } from './operations/rotation/start.ts';
-import { stepRotation } from './operations/rotation/step.ts';
+import { startRotation, stepMaster } from './operations/rotation/walk.ts';
 import { listAudit } from './store/audit.ts';
 import { readMeta, writeMeta } from './store/meta.ts';
 import { findPin } from './store/pins.ts';
@@ -20,11 +19,11 @@ beforeEach(async () => {
 });
 
 async function rotate(reason: 'planned' | 'leak'): Promise<void> {
-  await startRotation(hub, { reason, leave: [], narrowByMs: null }, operator);
-  while (await stepRotation(hub));
+  await startRotation(hub, { secret: 'master', reason, leave: [], narrowByMs: null }, operator);
+  while (await stepMaster(hub));
   await host.beat(hub);
   await host.beat(hub);
-  while (await stepRotation(hub));
+  while (await stepMaster(hub));
 }
 
 describe('a row that is forged', () => {
@@ -72,8 +71,8 @@ describe('a row that is forged', () => {
   });
 
   it('of an assignment does not say that a step was proven', async () => {
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
-    while (await stepRotation(hub));
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
+    while (await stepMaster(hub));
     hub.tamper(`update assignments set acked_step = step`);
     await hub.roll.reload('agent-7');
     expect(await codeOf(host.beat(hub))).toBe('unavailable');
@@ -82,16 +81,16 @@ describe('a row that is forged', () => {
   it('of a rotation does not lead the fleet back to the generation that leaked', async () => {
     await rotate('leak');
     hub.tamper(`update rotations set from_version = 2, to_version = 1, phase = 'rolling'`);
-    await codeOf(stepRotation(hub));
+    await codeOf(stepMaster(hub));
     await hub.roll.reload('agent-7');
     await codeOf(host.beat(hub));
     expect(host.assignment).toMatchObject({ present: 2, accept: [{ version: 2 }] });
   });
 
   it('of a rotation does not turn a leak into a plan, nor name who is left', async () => {
-    await startRotation(hub, { reason: 'leak', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'leak', leave: [], narrowByMs: null }, operator);
     hub.tamper(`update rotations set reason = 'planned', left_hosts = '["agent-7"]'`);
-    expect(await codeOf(stepRotation(hub))).toBe('store_unreadable');
+    expect(await codeOf(stepMaster(hub))).toBe('store_unreadable');
   });
 
   it.each(['hosts set life', 'pins set since', 'assignments set step'])(
@@ -117,9 +116,9 @@ describe('a row that is forged', () => {
 
   it('of a host that takes it off the roll does not make the roll smaller', async () => {
     hub.tamper(`update hosts set status = 'removed' where id = 'agent-7'`);
-    expect(await codeOf(startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator))).not.toBe(
-      'done',
-    );
+    expect(
+      await codeOf(startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator)),
+    ).not.toBe('done');
   });
 
   it.each(['hub_root', 'epoch', 'listen', 'trust_domain', 'clock'] as const)(

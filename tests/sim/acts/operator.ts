@@ -179,7 +179,7 @@ const acts: readonly Act[] = [
       const reason = world.dice.chance(0.3) ? 'leak' : 'planned';
       const leave = world.dice.chance(0.5) ? unpinned(world) : [];
       const narrowByMs = reason === 'leak' && world.dice.chance(0.5) ? hub.clock.now() + world.knobs.beatMs * 4 : null;
-      return startRotation(hub, { reason, leave, narrowByMs }, operator);
+      return startRotation(hub, { secret: 'master', reason, leave, narrowByMs }, operator);
     },
   },
   {

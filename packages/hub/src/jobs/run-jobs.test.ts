@@ -2,7 +2,7 @@ import { limits } from '@rollcall/core/limits';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
 import { createTestHub, operator, type TestHub } from '../hub.fixture.ts';
-import { startRotation } from '../operations/rotation/start.ts';
+import { startRotation } from '../operations/rotation/walk.ts';
 import { listLiveness } from '../store/liveness.ts';
 import { findRotation } from '../store/rotations.ts';
 import { type Jobs, runJobs } from './run-jobs.ts';
@@ -30,7 +30,11 @@ async function pass(ms: number): Promise<void> {
 
 const phase = async () => (await findRotation(hub.db, hub.vault, 'master'))?.phase;
 const rotate = (windowMs = 30_000) =>
-  startRotation(hub, { reason: 'planned', leave: [], narrowByMs: hub.wall.now() + windowMs }, operator);
+  startRotation(
+    hub,
+    { secret: 'master', reason: 'planned', leave: [], narrowByMs: hub.wall.now() + windowMs },
+    operator,
+  );
 
 describe('the jobs of a hub', () => {
   it('write down what was heard, within a second', async () => {

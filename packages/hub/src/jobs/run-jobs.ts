@@ -4,8 +4,7 @@ import { retryJob } from '@rollcall/core/liveness';
 import type { Clock } from '@rollcall/core/ports';
 import { createHistogram, durationBounds, type Histogram } from '../histogram.ts';
 import type { Hub } from '../hub.ts';
-import { stepRotation } from '../operations/rotation/step.ts';
-import { stepTokens } from '../operations/token/rotate-token.ts';
+import { stepMaster, stepTokens } from '../operations/rotation/walk.ts';
 import type { ServerCertificate } from '../server-certificate.ts';
 import { flushDirtyLiveness } from './flush-liveness.ts';
 
@@ -52,7 +51,7 @@ export function runJobs(hub: Hub, clock: Clock, certificate: Pick<ServerCertific
   });
   const rotation = loop(hub, clock, 'rotation', async () => {
     const startedAt = clock.monotonic();
-    const changed = await stepRotation(hub);
+    const changed = await stepMaster(hub);
     if (changed) return 0;
     // A pass over a large roll costs; it must not become what the hub mainly does.
     return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));

@@ -13,10 +13,8 @@ import { addHost } from '../operations/add-host.ts';
 import { createSecret } from '../operations/create-secret.ts';
 import { evictHost } from '../operations/end-host.ts';
 import { retireRotation } from '../operations/rotation/retire.ts';
-import { startRotation } from '../operations/rotation/start.ts';
-import { stepRotation } from '../operations/rotation/step.ts';
+import { startRotation, stepMaster } from '../operations/rotation/walk.ts';
 import { suspendHost } from '../operations/suspend-host.ts';
-import { startToken } from '../operations/token/rotate-token.ts';
 import { type Scrape, scrape } from './metrics.fixture.ts';
 
 /** Design 8, "Metrics", word by word. */
@@ -50,7 +48,7 @@ beforeEach(async () => {
   host = await enrolNew(hub, 'agent-7');
 });
 
-const rotate = () => startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+const rotate = () => startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
 const TOKEN = 'the-token-that-the-fleet-has-had-for-years';
 async function bringToken(): Promise<void> {
   await createSecret(hub, { name: 'fleet', value: encodeBase64url(utf8(TOKEN)), holders: ['all'] }, operator);
@@ -58,13 +56,13 @@ async function bringToken(): Promise<void> {
 /** The hub probes itself in vain here, and that is the one blocker: the host has no listener. */
 async function rotateToken(): Promise<void> {
   const wish = { reason: 'planned', leave: [], narrowByMs: null, auto: 'off', batch: 1 } as const;
-  await startToken(hub, { secret: 'fleet', ...wish }, operator);
+  await startRotation(hub, { secret: 'fleet', ...wish }, operator);
 }
 async function sendToken(token: string): Promise<unknown> {
   return authenticateMember(hub, { rawHeaders: ['X-Node-Token', token] } as IncomingMessage);
 }
 async function step(): Promise<void> {
-  while (await stepRotation(hub));
+  while (await stepMaster(hub));
 }
 
 describe('what design 8 names', () => {

@@ -4,9 +4,9 @@ import { enrolNew, thiefBearer } from '../host.fixture.ts';
 import { auditOf, codeOf, createTestHub, DAY_MS, HOUR_MS, operator, START_MS, type TestHub } from '../hub.fixture.ts';
 import { acceptTime } from './accept-time.ts';
 import { addHost } from './add-host.ts';
-import { startRotation } from './rotation/start.ts';
+import { startRotation } from './rotation/walk.ts';
 
-const planned = { reason: 'planned', leave: [], narrowByMs: null } as const;
+const planned = { secret: 'master', reason: 'planned', leave: [], narrowByMs: null } as const;
 
 let hub: TestHub;
 beforeEach(async () => {

@@ -9,8 +9,7 @@ import { approvePin, confirmPin, rejectPin } from './decide-pin.ts';
 import { evictHost, removeHost } from './end-host.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from './rotation/hold.ts';
 import { retireRotation } from './rotation/retire.ts';
-import { startRotation } from './rotation/start.ts';
-import { advanceRotation, stepRotation } from './rotation/step.ts';
+import { advanceRotation, startRotation, stepMaster } from './rotation/walk.ts';
 import { resumeHost, suspendHost, unbanHost } from './suspend-host.ts';
 
 let hub: TestHub;
@@ -64,7 +63,8 @@ function trusted(of: TestHub): string {
 const NO_AUDIT = `create trigger no_audit before insert on audit begin select raise(fail, 'the audit cannot be written'); end`;
 
 type Act = (of: TestHub) => Promise<unknown>;
-const start: Act = (of) => startRotation(of, { reason: 'planned', leave: ['older'], narrowByMs: null }, operator);
+const start: Act = (of) =>
+  startRotation(of, { secret: 'master', reason: 'planned', leave: ['older'], narrowByMs: null }, operator);
 const nothing: Act = async () => undefined;
 const until = () => new Date(hub.wall.now() + DAY_MS).toISOString();
 
@@ -101,7 +101,7 @@ const acts: readonly (readonly [string, before: Act, act: Act])[] = [
   ['a key that challenges the pin', nothing, (of) => host.beat(of, { key: createWrapKey() })],
   ['rotation start', nothing, start],
   ['rotation advance', start, (of) => advanceRotation(of, 'master', 'widening', operator)],
-  ['a step of the rotation by itself', start, (of) => stepRotation(of)],
+  ['a step of the rotation by itself', start, (of) => stepMaster(of)],
   ['rotation pause', start, (of) => pauseRotation(of, 'master', 'lunch', operator)],
   [
     'rotation resume',

@@ -7,8 +7,7 @@ import { acceptFirstUse } from './accept-first-use.ts';
 import { addHost } from './add-host.ts';
 import { approvePin } from './decide-pin.ts';
 import { dueDeliveries } from './due-deliveries.ts';
-import { startRotation } from './rotation/start.ts';
-import { stepRotation } from './rotation/step.ts';
+import { startRotation, stepMaster } from './rotation/walk.ts';
 import { suspendHost } from './suspend-host.ts';
 
 let hub: TestHub;
@@ -18,8 +17,8 @@ beforeEach(async () => {
 
 /** Starts a rotation, and lets it come to where `host` is switched. */
 async function rotate(): Promise<void> {
-  await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
-  while (await stepRotation(hub));
+  await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
+  while (await stepMaster(hub));
 }
 
 const entryOf = (id: string) => hub.roll.get(id) ?? expect.fail(`${id} is not on the roll`);
@@ -96,8 +95,8 @@ describe('a re-pin that is refused', () => {
 
     const old = thiefBearer(hub, 'agent-7', 1, 2);
     await host.beat(hub, { bearer: old, key: b, lost: true });
-    await startRotation(hub, { reason: 'leak', leave: ['agent-7'], narrowByMs: null }, operator);
-    while (await stepRotation(hub));
+    await startRotation(hub, { secret: 'master', reason: 'leak', leave: ['agent-7'], narrowByMs: null }, operator);
+    while (await stepMaster(hub));
     const [second] = (await host.beat(hub, { bearer: old, key: b, lost: true })).deliveries;
     expect(await opensWith(second)).toEqual(['done', 'delivery_unknown_recipient']);
 
@@ -138,8 +137,8 @@ describe('an envelope', () => {
     const [earlier] = (await host.beat(hub)).deliveries;
     await host.beat(hub);
     expect(open(hub, host, earlier).kind).toBe('held');
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
-    while (await stepRotation(hub));
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
+    while (await stepMaster(hub));
     await host.beat(hub);
     expect(await codeOf(() => open(hub, host, earlier))).toBe('delivery_replayed');
   });
@@ -164,7 +163,7 @@ describe('no answer', () => {
     // The canary first, then the other.
     for (let round = 0; round < 2; round += 1) {
       for (const of of [host, existing]) answers.push(await of.beat(hub), await of.beat(hub));
-      while (await stepRotation(hub));
+      while (await stepMaster(hub));
     }
 
     const secrets = [1, 2].flatMap((version) => {

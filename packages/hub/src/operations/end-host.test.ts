@@ -8,7 +8,7 @@ import { reenrolHost } from './add-host.ts';
 import { approvePin } from './decide-pin.ts';
 import { evictHost, removeHost } from './end-host.ts';
 import { observeRoll } from './observe-roll.ts';
-import { startRotation } from './rotation/start.ts';
+import { startRotation } from './rotation/walk.ts';
 
 let hub: TestHub;
 let host: TestHost;
@@ -71,7 +71,7 @@ it('what was done already is refused, a ban on top of it is not, and an unknown 
 });
 
 it('removing during a rotation leaves the host, by name, unless it had come along', async () => {
-  await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+  await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
   await host.beat(hub, { bearer: thiefBearer(hub, 'agent-7', 1, 2) });
   await removeHost(hub, 'agent-7', operator);
   expect((await findRunning(hub.db, hub.vault, 'master'))?.left).toEqual([]);

@@ -8,10 +8,10 @@ import { createSecret } from './create-secret.ts';
 import { evictHost, removeHost } from './end-host.ts';
 import { importHosts } from './import-hosts.ts';
 import { retireRotation } from './rotation/retire.ts';
-import { startRotation } from './rotation/start.ts';
+import { startRotation } from './rotation/walk.ts';
 
 const start = (hub: TestHub) =>
-  startRotation(hub, { reason: 'leak', leave: [], narrowByMs: hub.clock.now() + DAY_MS }, operator);
+  startRotation(hub, { secret: 'master', reason: 'leak', leave: [], narrowByMs: hub.clock.now() + DAY_MS }, operator);
 const evict = async (hub: TestHub, id: string) => (await evictHost(hub, id, false, operator)).heldSecrets;
 const holding = async (hub: TestHub) => (await showReadiness(hub, [])).hostsHoldingMaster;
 

@@ -8,7 +8,7 @@ import { deletePendings, findPendings, insertPending } from '../store/pins.ts';
 import { addHost } from './add-host.ts';
 import { evictHost, removeHost } from './end-host.ts';
 import { observeFirstUse, observeRoll } from './observe-roll.ts';
-import { startRotation } from './rotation/start.ts';
+import { startRotation } from './rotation/walk.ts';
 import { suspendHost } from './suspend-host.ts';
 
 let hub: TestHub;
@@ -98,7 +98,7 @@ describe('the pass over the roll', () => {
   });
 
   it('sees that a host went back to an older generation, for as long as a silent host counts as there', async () => {
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
     await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });
     expect((await observe()).get('active')).toMatchObject({ provenVersion: 2, presentingOld: false });
     await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 1) });
@@ -111,7 +111,7 @@ describe('the pass over the roll', () => {
   });
 
   it('lets no beat with the old generation speak for a host that has left it behind', async () => {
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
     await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });
     const before = hub.roll.get('active');
     const { instances, lastSeenAt } = { ...before };
@@ -123,7 +123,7 @@ describe('the pass over the roll', () => {
   });
 
   it('takes a host that beats on beside the old generation for two machines, and one that catches up for one', async () => {
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
     await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });
     const putBack = { body: { instance: 'AAAAAAAAAAAAAAAAAAAAAA' } };
     await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 1), ...putBack });
@@ -136,11 +136,11 @@ describe('the pass over the roll', () => {
   });
 
   it('holds no beat of a generation that is gone against the next rotation', async () => {
-    await startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator);
     await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 2) });
     await active.beat(hub, { bearer: thiefBearer(hub, 'active', 1, 1) });
     expect((await observe()).get('active')?.presentingOld).toBe(true);
-    await startRotation(hub, { reason: 'planned', leave: ['active'], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'planned', leave: ['active'], narrowByMs: null }, operator);
     expect((await observe()).get('active')?.presentingOld).toBe(false);
   });
 });

@@ -8,8 +8,7 @@ import { listPendingPins, showPin } from '../views/pins.ts';
 import { showReadiness, showRotation } from '../views/rotations.ts';
 import { addHost, reenrolHost } from './add-host.ts';
 import { evictHost, removeHost } from './end-host.ts';
-import { startRotation } from './rotation/start.ts';
-import { stepRotation } from './rotation/step.ts';
+import { startRotation, stepMaster } from './rotation/walk.ts';
 import { resumeHost, suspendHost } from './suspend-host.ts';
 
 let hub: TestHub;
@@ -37,7 +36,7 @@ async function damage(sql: string): Promise<void> {
 }
 
 const steps = async () => {
-  while (await stepRotation(hub));
+  while (await stepMaster(hub));
 };
 const blockersOf = async (member: string) =>
   (await showRotation(hub, 'master')).gate.blockers.filter((blocker) => blocker.member === member);
@@ -53,7 +52,7 @@ async function carryOther(): Promise<void> {
 
 describe.each(damages)('a row of %s', (table, sql) => {
   it('that cannot be read stops no rotation: the other host comes along', async () => {
-    await startRotation(hub, { reason: 'leak', leave: [], narrowByMs: null }, operator);
+    await startRotation(hub, { secret: 'master', reason: 'leak', leave: [], narrowByMs: null }, operator);
     await damage(sql);
     await hub.wall.advance(60_000);
     await carryOther();

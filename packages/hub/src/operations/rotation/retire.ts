@@ -5,8 +5,9 @@ import { decideRetire, phases } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import { refresh } from '../../refresh.ts';
 import type { Actor } from '../../store/audit.ts';
+import { destroyGeneration, masterSubject } from './master-subject.ts';
 import { readRotation, viewRotation } from './view.ts';
-import { destroyGeneration, narrow, recordRotation, storeRotation } from './write.ts';
+import { enterPhase, narrowAtOnce, recordRotation, storeRotation } from './write.ts';
 
 export async function retireRotation(
   hub: Hub,
@@ -27,8 +28,10 @@ export async function retireRotation(
       left,
       stranded,
     });
-    if (phases[rotation.phase].rollback !== null) await narrow(hub, tx, view, { left, actor, because: 'retired' });
-    else await storeRotation(hub, tx, { ...rotation, left }, rotation.phase);
+    if (phases[rotation.phase].rollback !== null) {
+      const after = { ...narrowAtOnce(rotation, hub.clock.now()), left };
+      await enterPhase(hub, tx, { subject: masterSubject, view, after, actor, because: 'retired' });
+    } else await storeRotation(hub, tx, { ...rotation, left }, rotation.phase);
     await hub.clock.save(tx);
   });
   await refresh(hub);

@@ -10,9 +10,9 @@ import { evictHost, removeHost } from '../end-host.ts';
 import { resumeHost, suspendHost } from '../suspend-host.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from './hold.ts';
 import { retireRotation } from './retire.ts';
-import { type StartInput, startRotation } from './start.ts';
-import { advanceRotation, stepRotation } from './step.ts';
+import type { StartInput } from './subject.ts';
 import { readRotation, viewRotation } from './view.ts';
+import { advanceRotation, startRotation, stepMaster } from './walk.ts';
 
 let hub: TestHub;
 let fleet: TestHost[];
@@ -23,14 +23,14 @@ beforeEach(async () => {
 });
 
 const start = (changes: Partial<StartInput> = {}) =>
-  startRotation(hub, { reason: 'planned', leave: [], narrowByMs: null, ...changes }, operator);
+  startRotation(hub, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null, ...changes }, operator);
 const phase = async () => (await findRotation(hub.db, hub.vault, 'master'))?.phase;
 const standing = async () =>
   [...(await listAssignments(hub.db, hub.vault, 'master')).values()].filter(
     (assignment) => assignment !== 'unreadable',
   );
 const steps = async () => {
-  while (await stepRotation(hub));
+  while (await stepMaster(hub));
 };
 const states = async () =>
   (await listGenerations(hub.db, hub.vault, 'master')).map(({ version, state }) => `${version} ${state}`);
@@ -183,7 +183,7 @@ describe('a rotation of the master', () => {
     for (let turn = 0; turn < 12; turn += 1) {
       hub = await hub.restart();
       for (const host of fleet) await host.beat(hub);
-      await stepRotation(hub);
+      await stepMaster(hub);
     }
     expect(await phase()).toBe('proving');
     const lines = (await auditOf(hub)).filter((line) => line.startsWith('rotation.'));
@@ -223,9 +223,9 @@ describe('a start', () => {
     expect(await codeOf(start({ narrowByMs: START_MS + 1 }))).toBe('window_out_of_bounds');
     expect(await codeOf(start({ narrowByMs: START_MS + 8 * DAY_MS }))).toBe('window_out_of_bounds');
     const bare = await createTestHub({ master: false });
-    expect(await codeOf(startRotation(bare, { reason: 'planned', leave: [], narrowByMs: null }, operator))).toBe(
-      'no_current_version',
-    );
+    expect(
+      await codeOf(startRotation(bare, { secret: 'master', reason: 'planned', leave: [], narrowByMs: null }, operator)),
+    ).toBe('no_current_version');
     hub.wall.setWall(START_MS + DAY_MS);
     expect(await codeOf(start())).toBe('hub_time_jumped');
     expect(await states()).toEqual(['1 current']);

@@ -1,15 +1,11 @@
 /** Writes that every act on a rotation shares, each inside the transaction of the act. */
 import { RollcallError } from '@rollcall/core/errors';
-import { assignmentSets, type RollHost, type Rotation } from '@rollcall/core/rotation';
+import type { Rotation } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
-import { MASTER } from '../../live-generations.ts';
-import { listAssignments } from '../../store/assignments.ts';
-import { type Actor, type AuditEntry, appendAudit } from '../../store/audit.ts';
-import { type LiveRecord, updateGeneration } from '../../store/generations.ts';
+import { type Actor, appendAudit } from '../../store/audit.ts';
 import { updateRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
-import { issueMasterSteps } from '../issue-master-step.ts';
-import type { RotationView } from './view.ts';
+import type { AuditDetails, Subject, WalkView } from './subject.ts';
 
 /** Stores the rotation, unless it has left the phase that was seen: of two who advance at once, one is told. */
 export async function storeRotation(
@@ -22,34 +18,29 @@ export async function storeRotation(
     throw new RollcallError('rotation_moved_on', { phase: seen });
 }
 
-/** Narrowing: every host gets the step that accepts the new version alone. From here on there is no way back. */
-export async function narrow(
-  hub: Hub,
-  tx: Tx,
-  view: RotationView,
-  how: { readonly left: readonly string[]; readonly actor: Actor; readonly because: string },
-): Promise<void> {
-  const { rotation, hosts } = view;
-  const narrowed: Rotation = {
-    ...rotation,
-    phase: 'narrowing',
-    phaseStartedAtMs: hub.clock.now(),
-    left: how.left,
-    pausedBecause: null,
-  };
-  await storeRotation(hub, tx, narrowed, rotation.phase);
-  await reissue(hub, tx, narrowed, hosts);
-  await hub.clock.save(tx);
-  await recordRotation(hub, tx, narrowed, how.actor, 'rotation.advanced', {
-    out_of: rotation.phase,
-    because: how.because,
-    notProven: view.sweep.notProvenOnCurrent,
-  });
+/** Nobody is waited for any more, whatever held the walk. From here on there is no way back. */
+export function narrowAtOnce(rotation: Rotation, nowMs: number): Rotation {
+  return { ...rotation, phase: 'narrowing', phaseStartedAtMs: nowMs, pausedBecause: null };
 }
 
-/** The value goes; that there was such a version stays. */
-export async function destroyGeneration(hub: Hub, tx: Tx, generation: LiveRecord): Promise<void> {
-  await updateGeneration(tx, hub.vault, { ...generation, state: 'destroyed', value: undefined });
+export interface Entry<View extends WalkView> {
+  readonly subject: Subject<View>;
+  readonly view: View;
+  readonly after: Rotation;
+  readonly actor: Actor;
+  /** A code, or an operator's words. */
+  readonly because: string;
+  readonly action?: string;
+}
+
+/** A phase begins: stored, handed out to whom it concerns, and recorded. */
+export async function enterPhase<View extends WalkView>(hub: Hub, tx: Tx, entry: Entry<View>): Promise<void> {
+  const { subject, view, after, actor, because, action = 'rotation.advanced' } = entry;
+  const { phase } = view.rotation;
+  await storeRotation(hub, tx, after, phase);
+  await subject.enter(hub, tx, view, after);
+  await hub.clock.save(tx);
+  await recordRotation(hub, tx, after, actor, action, { out_of: phase, because, ...subject.evidence(view) });
 }
 
 export async function recordRotation(
@@ -58,7 +49,7 @@ export async function recordRotation(
   rotation: Rotation,
   actor: Actor,
   action: string,
-  details: NonNullable<AuditEntry['details']>,
+  details: AuditDetails,
 ): Promise<void> {
   const { secret, from, to, phase } = rotation;
   await appendAudit(tx, {
@@ -69,23 +60,4 @@ export async function recordRotation(
     outcome: 'done',
     details: { secret, from, to, phase, ...details },
   });
-}
-
-/** A new step for every host of the roll whose sets the phase has changed. */
-async function reissue(hub: Hub, tx: Tx, rotation: Rotation, hosts: readonly RollHost[]): Promise<void> {
-  const standing = await listAssignments(tx, hub.vault, MASTER);
-  const wanted = assignmentSets(rotation, rotation.to, { switched: true }, false);
-  const changed = hosts.filter(({ id }) => {
-    const before = standing.get(id);
-    if (before === undefined) return true;
-    // The gate names it: a person begins it anew.
-    if (before === 'unreadable') return false;
-    return before.present !== wanted.present || before.accept.join() !== wanted.accept.join();
-  });
-  await issueMasterSteps(
-    hub,
-    tx,
-    changed.map(({ id }) => id),
-    true,
-  );
 }

@@ -12,8 +12,9 @@ import { addHost, reenrolHost } from '../add-host.ts';
 import { createSecret } from '../create-secret.ts';
 import { evictHost, removeHost } from '../end-host.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from '../rotation/hold.ts';
+import type { StartInput } from '../rotation/subject.ts';
+import { advanceRotation, rollBackRotation, startRotation, stepTokens } from '../rotation/walk.ts';
 import { changeHolders } from './create-token.ts';
-import { advanceToken, rollBackToken, type StartTokenInput, startToken, stepTokens } from './rotate-token.ts';
 
 const OLD = 'the-token-that-the-fleet-has-had-for-years';
 let hub: TestHub;
@@ -65,8 +66,8 @@ async function beatAll(): Promise<void> {
 }
 
 const COUNTER = 'AAAAAAAAAAAAAAAAAAAAAA';
-const start = (changes: Partial<StartTokenInput> = {}) =>
-  startToken(
+const start = (changes: Partial<StartInput> = {}) =>
+  startRotation(
     hub,
     { secret: 'fleet', reason: 'planned', leave: [], narrowByMs: null, auto: 'off', batch: 1, ...changes },
     operator,
@@ -88,7 +89,7 @@ async function carryTo(wanted: string): Promise<void> {
       await hub.wall.advance(DAY_MS);
     }
     await beatAll();
-    await advanceToken(hub, 'fleet', undefined, operator).catch(() => undefined);
+    await advanceRotation(hub, 'fleet', undefined, operator).catch(() => undefined);
   }
   expect(await phase()).toBe(wanted);
 }
@@ -119,10 +120,10 @@ describe('a shared token', () => {
     await hub.wall.advance(DAY_MS - 1);
     callers = [];
     await beatAll();
-    expect(await codeOf(advanceToken(hub, 'fleet', 'proving', operator))).toBe('gate_closed');
+    expect(await codeOf(advanceRotation(hub, 'fleet', 'proving', operator))).toBe('gate_closed');
     await hub.wall.advance(1);
     await beatAll();
-    expect(await codeOf(advanceToken(hub, 'fleet', 'proving', operator))).toBe('done');
+    expect(await codeOf(advanceRotation(hub, 'fleet', 'proving', operator))).toBe('done');
   });
 
   it('keeps whom a listener named once, by the time of the hub', async () => {
@@ -161,10 +162,10 @@ describe('a shared token', () => {
   it('goes back, callers first, and is as it was', async () => {
     await start();
     await beatAll();
-    await advanceToken(hub, 'fleet', undefined, operator);
+    await advanceRotation(hub, 'fleet', undefined, operator);
     for (let round = 0; round < 3; round += 1) await beatAll();
     expect(sets()).toEqual(['2+1 sends 2', '2+1 sends 2']);
-    await rollBackToken(hub, 'fleet', 'not today', operator);
+    await rollBackRotation(hub, 'fleet', 'not today', operator);
     await beatAll();
     expect(sets()).toEqual(['2+1 sends 1', '2+1 sends 1']);
     expect(await phase()).toBe('reverting');
@@ -186,7 +187,7 @@ describe('a shared token', () => {
     await hub.wall.advance(1);
     // Refused by the clock, before any job has looked.
     expect(await takes(OLD)).toBe(false);
-    expect(await codeOf(rollBackToken(hub, 'fleet', 'x', operator))).toBe('no_rollback');
+    expect(await codeOf(rollBackRotation(hub, 'fleet', 'x', operator))).toBe('no_rollback');
     callers = [];
     while (await stepTokens(hub));
     expect(await phase()).not.toBe('widening');
@@ -197,9 +198,9 @@ describe('a shared token', () => {
     expect([first, second].sort()).toEqual(['done', 'rotation_running']);
     await beatAll();
     await pauseRotation(hub, 'fleet', 'lunch', operator);
-    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('rotation_paused');
+    expect(await codeOf(advanceRotation(hub, 'fleet', undefined, operator))).toBe('rotation_paused');
     await resumeRotation(hub, 'fleet', operator);
-    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('done');
+    expect(await codeOf(advanceRotation(hub, 'fleet', undefined, operator))).toBe('done');
   });
 
   it('goes on without a named verifier, on the record, and never without its name', async () => {
@@ -207,17 +208,17 @@ describe('a shared token', () => {
     fleet = fleet.slice(0, 1);
     await start();
     await beatAll();
-    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('gate_closed');
+    expect(await codeOf(advanceRotation(hub, 'fleet', undefined, operator))).toBe('gate_closed');
     expect(await codeOf(leaveRotation(hub, 'fleet', { leave: ['z'], reason: 'x' }, operator))).toBe('leave_unknown');
     await leaveRotation(hub, 'fleet', { leave: [silent?.id ?? ''], reason: 'in the post' }, operator);
-    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('done');
+    expect(await codeOf(advanceRotation(hub, 'fleet', undefined, operator))).toBe('done');
     expect((await findRotation(hub.db, hub.vault, 'fleet'))?.left).toEqual(['b']);
   });
 
   it('goes on while the rows of another one cannot be read', async () => {
     await createSecret(hub, { name: 'a-token', holders: ['all'] }, operator);
     await beatAll();
-    await startToken(
+    await startRotation(
       hub,
       { secret: 'a-token', reason: 'planned', leave: [], narrowByMs: null, auto: 'off', batch: 1 },
       operator,
@@ -253,7 +254,7 @@ describe('a shared token', () => {
     expect(held()).toBeGreaterThan(former);
     await tell(null);
     expect(await blockers()).toEqual(['c sink_told']);
-    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('gate_closed');
+    expect(await codeOf(advanceRotation(hub, 'fleet', undefined, operator))).toBe('gate_closed');
 
     // What it kept is not known to a hub that has not heard it since it began.
     await tell(held());
@@ -267,7 +268,7 @@ describe('a shared token', () => {
     expect(await blockers()).toEqual(['c sink_told']);
     await keeper.beat(hub);
     expect(await blockers()).toEqual([]);
-    await advanceToken(hub, 'fleet', undefined, operator);
+    await advanceRotation(hub, 'fleet', undefined, operator);
     expect(await phase()).toBe('rolling');
   });
 
@@ -324,7 +325,7 @@ describe('a shared token', () => {
   it('gives a host that joins, enrols anew or was evicted exactly the sets of that moment', async () => {
     await start();
     await beatAll();
-    await advanceToken(hub, 'fleet', undefined, operator);
+    await advanceRotation(hub, 'fleet', undefined, operator);
     const joined = createTestHost('c');
     const { token = '' } = await addHost(hub, { host: 'c', reach: 'push', address: '127.0.0.1:1' }, operator);
     await joined.enrol(hub, token);
@@ -367,27 +368,27 @@ describe('a shared token', () => {
   it('is rotated without a refused request, each gate by its evidence, and the old value is destroyed', async () => {
     await start();
     expect(await blockers()).toEqual(['a probe', 'b probe', 'replica:local probe']);
-    expect(await codeOf(advanceToken(hub, 'fleet', undefined, operator))).toBe('gate_closed');
+    expect(await codeOf(advanceRotation(hub, 'fleet', undefined, operator))).toBe('gate_closed');
     await beatAll();
     expect(sets()).toEqual(['2+1 sends 1', '2+1 sends 1']);
     expect(await blockers()).toEqual([]);
     expect(await phase()).toBe('widening');
-    await advanceToken(hub, 'fleet', 'widening', operator);
-    expect(await codeOf(advanceToken(hub, 'fleet', 'widening', operator))).toBe('rotation_moved_on');
+    await advanceRotation(hub, 'fleet', 'widening', operator);
+    expect(await codeOf(advanceRotation(hub, 'fleet', 'widening', operator))).toBe('rotation_moved_on');
 
     await beatAll();
     expect(sets()).toEqual(['2+1 sends 2', '2+1 sends 1']);
     await beatAll();
     expect(sets()).toEqual(['2+1 sends 2', '2+1 sends 2']);
     await beatAll();
-    await advanceToken(hub, 'fleet', 'rolling', operator);
+    await advanceRotation(hub, 'fleet', 'rolling', operator);
 
     // Somebody still sends the old one to the hub.
     expect(await blockers()).toEqual(['a quiet_window', 'b quiet_window', 'replica:local quiet_window']);
     await hub.wall.advance(DAY_MS);
     await beatAll();
     expect(await blockers()).toEqual([]);
-    await advanceToken(hub, 'fleet', 'proving', operator);
+    await advanceRotation(hub, 'fleet', 'proving', operator);
 
     callers = [newText()];
     await carryTo('done');
