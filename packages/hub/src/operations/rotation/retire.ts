@@ -3,6 +3,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { decideRetire, phases } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
+import { MASTER } from '../../live-generations.ts';
 import { refresh } from '../../refresh.ts';
 import type { Actor } from '../../store/audit.ts';
 import { destroyGeneration, masterSubject } from './master-subject.ts';
@@ -16,7 +17,9 @@ export async function retireRotation(
   actor: Actor,
 ): Promise<void> {
   await hub.db.transaction().execute(async (tx) => {
-    const view = await viewRotation(hub, tx, await readRotation(hub, tx, id));
+    const running = await readRotation(hub, tx, id);
+    if (running.secret !== MASTER) throw new RollcallError('not_retired');
+    const view = await viewRotation(hub, tx, running);
     const { rotation, generations, sweep } = view;
     const { destroys, left, stranded } = decideRetire({ ...request, left: rotation.left }, sweep);
     const previous = generations.find((generation) => generation.version === destroys);

@@ -12,6 +12,7 @@ import { addHost, reenrolHost } from '../add-host.ts';
 import { createSecret } from '../create-secret.ts';
 import { evictHost, removeHost } from '../end-host.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from '../rotation/hold.ts';
+import { retireRotation } from '../rotation/retire.ts';
 import type { StartInput } from '../rotation/subject.ts';
 import { advanceRotation, rollBackRotation, startRotation, stepTokens } from '../rotation/walk.ts';
 import { changeHolders } from './create-token.ts';
@@ -191,6 +192,14 @@ describe('a shared token', () => {
     callers = [];
     while (await stepTokens(hub));
     expect(await phase()).not.toBe('widening');
+  });
+
+  it('is not retired, as the master is: it has an end of its own', async () => {
+    const now = { now: true, leave: [] };
+    await start();
+    expect(await codeOf(retireRotation(hub, 'fleet', now, operator))).toBe('not_retired');
+    await startRotation(hub, { secret: 'master', reason: 'leak', leave: [], narrowByMs: null }, operator);
+    expect(await codeOf(retireRotation(hub, 'master', now, operator))).toBe('would_strand');
   });
 
   it('rests while it is paused, and two who start it at once are one', async () => {
