@@ -16,17 +16,15 @@ export function isEnded(phase: Phase): boolean {
 }
 
 export function formatRotation(status: RotationStatus, view: View): string[] {
-  const { rotation, progress } = status;
+  const { rotation } = status;
   const { style } = view;
   const fields: (readonly [string, Cell])[] = [
     ['walk', formatWalk(rotation.phase)],
     ['started', `${formatInstant(rotation.startedAt, view.nowMs)}, reason: ${rotation.reason}`],
-    [
-      'progress',
-      `rolled ${progress.rolled}, proven ${progress.proven} of ${progress.total}; widened ${progress.widened}`,
-    ],
+    ...(isEnded(rotation.phase) ? [] : [['progress', formatProgress(status)] as const]),
     ['old version', formatWindow(status, view)],
-    ...formatHits(status, view),
+    // What was counted while it ran is not kept: nothing is said of it, rather than that it was nothing.
+    ...(isEnded(rotation.phase) ? [] : formatHits(status, view)),
     ...rotation.left
       .slice(0, 1)
       .map(() => ['left behind', { text: rotation.left.join(', '), paint: style.warn }] as const),
@@ -40,6 +38,10 @@ export function formatRotation(status: RotationStatus, view: View): string[] {
     ...formatFields(fields, view),
     ...formatGate(status, view),
   ];
+}
+
+function formatProgress({ progress: { rolled, proven, total, widened } }: RotationStatus): string {
+  return `rolled ${rolled}, proven ${proven} of ${total}; widened ${widened}`;
 }
 
 /** Who was seen with the old version: here is the cron job that nobody remembered. */
