@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../harness/child.ts';
-import { findPromtool } from '../harness/promtool.ts';
+import { findPromtool } from '../harness/debian-tools.ts';
 import { enrolRawHost } from '../harness/raw-host.ts';
 import { runTool, type ToolRan } from '../harness/tool.ts';
 import { useFleet } from '../harness/use-fleet.ts';
