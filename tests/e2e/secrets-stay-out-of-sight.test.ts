@@ -25,6 +25,7 @@ const lives = [1, 2, 3, 4];
 const masters = new Map<number, Uint8Array>();
 const tokens: string[] = [];
 const operatorTokens: string[] = [];
+const hostTokens: string[] = [];
 const wrapKeys: WrapKeyPair[] = [];
 
 beforeAll(() => liveThroughEverything(fleet()), 120_000);
@@ -99,6 +100,15 @@ describe('everything that the fleet let out', () => {
     ]);
   });
 
+  it('holds the value of a token of a host nowhere in any other form', () => {
+    const secrets = hostTokens.map((text, index) => ({ name: `${index}`, bytes: parseToken('rch', text) }));
+    expect(secrets).toHaveLength(3);
+    const isShown = (where: string) => /POST \/v1\/hosts|rollcall host (?:add|token)$/.test(where);
+    const found = scanForSecrets(fleet().recorder.all(), secrets);
+    expect(found.filter(({ form, where }) => !isShown(where) || !form.startsWith('base64'))).toEqual([]);
+    expect(found.length).toBeGreaterThanOrEqual(secrets.length);
+  });
+
   it('would have shown one: what a host was sealed is found as soon as it is opened', () => {
     const recorder = createRecorder();
     const bearer = bearerOf(masters.get(3) ?? random(32), 'raw-1', 1);
@@ -123,7 +133,13 @@ describe('everything that the fleet let out', () => {
       'stdout of rollcall operator add',
       'stdout of rollcall operator rotate-token',
     ]);
-    for (const prefix of ['rcb', 'rcc', 'rch', 'rcf']) expect(whereTokens(prefix)).toEqual([]);
+    expect(whereTokens('rch')).toEqual([
+      'response of POST /v1/hosts',
+      'response of POST /v1/hosts/raw-1/tokens',
+      'stdout of rollcall host add',
+      'stdout of rollcall host token',
+    ]);
+    for (const prefix of ['rcb', 'rcc', 'rcf']) expect(whereTokens(prefix)).toEqual([]);
   });
 });
 
@@ -144,6 +160,42 @@ async function operatorsWork(at: Fleet): Promise<void> {
   }
   await at.rollcall('operator', 'remove', 'ada', '--yes');
   await at.rollcall('operator', 'list', '--json');
+}
+
+/** A host without an agent: its tokens are good, then ended, and sent in vain in every place where they do not belong. */
+async function hostWithoutAgentWorks(at: Fleet): Promise<void> {
+  const added = await at.rollcall('host', 'add', 'printer-1', '--token');
+  const first = /rch_[A-Za-z0-9_-]+/.exec(added.stdout)?.[0];
+  const issued = await at.rollcall('host', 'token', 'printer-1', '--json');
+  const second = issued.json<{ token: string; id: string }>();
+  const other = (await at.ask<{ token: string }>('POST', '/v1/hosts', { host: 'printer-2', token: true })).token;
+  if (first === undefined) throw new Error('no token was shown');
+  hostTokens.push(first, second.token, other);
+  const ask = (method: string, path: string, authorization: string, id: string) => {
+    const headers = [
+      ['Authorization', authorization],
+      ['X-Rollcall-Host', id],
+    ] as const;
+    return exchange({ port: at.port }, { method, path, headers }, at.recorder);
+  };
+  for (const token of hostTokens) {
+    for (const id of ['printer-1', 'raw-1', 'nobody']) {
+      await ask('GET', '/v1/whoami', `Bearer ${token}`, id);
+      await ask('POST', '/v1/heartbeat', `Bearer ${token}`, id);
+    }
+    await ask('GET', '/v1/whoami', token, 'printer-1');
+  }
+  for (const words of [
+    ['host', 'show', 'printer-1'],
+    ['host', 'token', 'printer-1'],
+    ['host', 'drop-token', 'printer-1', second.id, '--yes'],
+    ['host', 'token', 'nobody'],
+  ]) {
+    await at.rollcall(...words, ...(words[1] === 'token' ? ['--quiet'] : ['--json']));
+  }
+  // Neither can be pinned, and a rotation of the master would wait for both.
+  await at.rollcall('host', 'evict', 'printer-2', '--yes');
+  await at.rollcall('host', 'remove', 'printer-1', '--yes');
 }
 
 function whereTokens(prefix: string): readonly string[] {
@@ -181,6 +233,7 @@ async function liveThroughEverything(at: Fleet): Promise<void> {
   }
 
   await operatorsWork(at);
+  await hostWithoutAgentWorks(at);
 
   // Everything that goes wrong.
   await raw.beat({ bearer: bearerOf(planted, 'raw-2', 1) });

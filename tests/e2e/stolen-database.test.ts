@@ -22,6 +22,7 @@ const fleet = useFleet({ master: planted, hubFlags: ['--beat', '200ms'] });
 const masters = new Map<number, Uint8Array>([[1, planted]]);
 const tokens: string[] = [];
 const operatorTokens: string[] = [];
+const hostTokens: string[] = [];
 /** What lay on the disk at several moments: with the journal full, in the middle of a rotation, after the hub was killed. */
 const thefts: (readonly Recorded[])[] = [];
 let host: RawHost;
@@ -36,9 +37,11 @@ beforeAll(async () => {
   const rotated = await at.rollcall('operator', 'rotate-token', 'grace', '--json');
   operatorTokens.push(rotated.json<OperatorToken>().token);
   tokens.push(await at.addHost('invited'));
+  hostTokens.push(await at.addHost('printer-1', { token: true }));
+  hostTokens.push((await at.ask<{ token: string }>('POST', '/v1/hosts/printer-1/tokens')).token);
   thefts.push(steal('with invitations open'));
   for (const generation of [2, 3]) {
-    expect((await at.rollcall('rotation', 'start', 'master', '--leave', 'invited')).code).toBe(0);
+    expect((await at.rollcall('rotation', 'start', 'master', '--leave', 'invited', 'printer-1')).code).toBe(0);
     thefts.push(steal(`at the start of the rotation to ${generation}`));
     for (const [version, master] of withStore((store) => store.masters())) masters.set(version, master);
     await at.waitUntil(`web-1 has proven ${generation}`, async () => {
@@ -200,6 +203,10 @@ function allSecrets(): readonly KnownSecret[] {
     ...operatorTokens.flatMap((text, index) => [
       { name: `operator token ${index}`, bytes: Buffer.from(text) },
       { name: `value of operator token ${index}`, bytes: parseToken('rco', text) },
+    ]),
+    ...hostTokens.flatMap((text, index) => [
+      { name: `host token ${index}`, bytes: Buffer.from(text) },
+      { name: `value of host token ${index}`, bytes: parseToken('rch', text) },
     ]),
     { name: 'wrap key', bytes: host.wrapKey.private.reveal() },
     { name: 'key-encryption key', bytes: Buffer.from(readFileSync(at.files.kek, 'utf8').trim(), 'base64url') },

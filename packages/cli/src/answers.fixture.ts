@@ -19,6 +19,7 @@ export const NEW: string = '9f8e7d6c'.repeat(8);
 /** The longest id that looks like one. */
 export const LONG_ID = 'build-runner-eu-1b-rack42-unit07';
 export const OPERATOR_TOKEN = `rco_${'Ab0_'.repeat(12)}`;
+export const HOST_TOKEN = `rch_${'Ab0_'.repeat(12)}`;
 export const TOKEN: string = `rce_${'Ab0_-'.repeat(60)}`;
 
 export const hubStatus: HubStatusAnswer = {
@@ -132,6 +133,10 @@ export const shownHost: ShowHostAnswer = {
   assignments: [
     { secret: 'master', wanted: { epoch: 1, step: 9 }, acked: { epoch: 1, step: 8 }, accept: [3, 4], present: 4 },
     { secret: 'ci-token', wanted: { epoch: 1, step: 1 }, acked: null, accept: [1], present: 1 },
+  ],
+  tokens: [
+    { id: '5f0c2a91', issuedAt: at(-300_000), seenAt: at(-299_000) },
+    { id: '00d1e2f3', issuedAt: at(-60), seenAt: null },
   ],
   refused: [{ secret: 'master', reason: 'delivery_unopenable' }],
   unreadable: [],

@@ -148,6 +148,8 @@ const rows = {
 
   // --- Rungs (design 3)
   no_rung_left: [409, 3, 'Nothing would be accepted any more, and nobody could get back in.', 'Accept another rung first.'],
+  host_tokens_full: [409, 3, 'The host has two tokens already.', 'The older one goes when the newer one was seen. To end one at once: `rollcall host drop-token HOST ID`.'],
+  host_token_unknown: [404, 1, 'The host has no token of this id.', 'See those that it has: `rollcall host show HOST`.'],
 
   // --- Rotation (design 5)
   no_such_holder: [404, 1, 'That member does not hold this token.', 'See who does: `rollcall secret show NAME`.'],

@@ -71,7 +71,8 @@ export async function assembleHub(
   await generations.reload().catch(() => log.error('the generations of the master cannot be read'));
   const settings = settingsOf(options);
   const tokenParts = await createTokenParts({ db, vault, clock, random });
-  if (!tokenParts.tokens.isReadable) log.error('the shared tokens cannot be read');
+  const unreadable = tokenParts.tokens.unreadable();
+  if (unreadable.length > 0) log.error('shared tokens cannot be read', { secrets: unreadable });
   const hub: Hub = {
     db,
     vault,

@@ -52,7 +52,7 @@ describe('a beat whose body comes late', () => {
   /** The header is verified now; what comes in between happens before the body is there. */
   async function beatAround(bearer: string, between: () => Promise<unknown>): Promise<string> {
     const rawHeaders = ['Authorization', `Bearer ${bearer}`, 'X-Rollcall-Host', 'agent-7'];
-    const who = await authenticateHost(hub, { rawHeaders } as IncomingMessage);
+    const who = await authenticateHost(hub, { rawHeaders } as IncomingMessage, 'heartbeat');
     await between();
     host.seq += 1;
     return receiveHeartbeat(hub, {

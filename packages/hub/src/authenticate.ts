@@ -5,9 +5,12 @@
  * (docs/decisions/009).
  */
 import type { IncomingMessage } from 'node:http';
+import { utf8 } from '@rollcall/core/bytes';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { isHostId } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
+import { type Act, decideRung, noPolicy, type Rung } from '@rollcall/core/rungs';
+import { type HostTokenEntry, keyOf } from './host-token-entries.ts';
 import type { Hub } from './hub.ts';
 import type { PresentedToken } from './live-tokens.ts';
 import { catchUp } from './refresh.ts';
@@ -15,11 +18,13 @@ import { createEntry, type RollEntry } from './roll.ts';
 
 export interface AuthenticatedHost {
   readonly entry: RollEntry;
-  readonly rung: 'derived';
+  readonly rung: 'derived' | 'host-token';
   /** The shared tokens that came beside its bearer: that it was this host who sent them is proven. */
   readonly tokens: readonly PresentedToken[];
-  /** The generation that the bearer was derived from. */
-  readonly version: number;
+  /** The generation that the bearer was derived from; `null` of a token of this host. */
+  readonly version: number | null;
+  /** The token of this host that it presented; `null` of a bearer. */
+  readonly hostToken: HostTokenEntry | null;
   /** The life that the bearer is of: the one before an operator's re-pin only fetches envelopes, and does nothing else. */
   readonly life: number;
 }
@@ -31,19 +36,22 @@ export interface AuthenticatedMember {
   readonly token: PresentedToken;
 }
 
-type AuthHub = Pick<Hub, 'roll' | 'generations' | 'tokens' | 'clock' | 'counts'>;
+type AuthHub = Pick<Hub, 'roll' | 'generations' | 'tokens' | 'clock' | 'counts' | 'vault'>;
 
-/** At once where memory says yes. Throws `unauthenticated`, or `unavailable` when the hub cannot tell. */
+/**
+ * At once where memory says yes. `act`: what it asks for; its rung must be accepted, and enough for that. Throws `unauthenticated`;
+ * `host_mismatch` when who was verified says another id; `unavailable` when the hub cannot tell.
+ */
 export function authenticateHost(
   hub: AuthHub,
   request: IncomingMessage,
+  act: Act,
 ): AuthenticatedHost | Promise<AuthenticatedHost> {
   const claim = readClaim(request.rawHeaders);
   // A yes that is too old is asked of the store, as a no is.
-  const who = hub.roll.mayYes() ? tryVerify(hub, entryOf(hub, claim.host), claim) : undefined;
-  if (who === undefined) return authenticateAtSource(hub, claim);
-  countGood(hub, who);
-  return who;
+  const who = hub.roll.mayYes() ? tryVerify(hub, entryOf(hub, claim), claim, act) : undefined;
+  if (who === undefined) return authenticateAtSource(hub, claim, act);
+  return countGood(hub, who, claim);
 }
 
 /** Whether it brings no credential of a host at all, but a shared token: a bearer that is there is never fallen back from. */
@@ -55,43 +63,78 @@ export function isMember({ headers }: IncomingMessage): boolean {
  * By a shared token alone, of a caller that sends no bearer. Two tokens are no stronger than one, so one is all that is taken.
  * Throws as `authenticateHost` does.
  */
-export async function authenticateMember(hub: AuthHub, request: IncomingMessage): Promise<AuthenticatedMember> {
+export async function authenticateMember(
+  hub: AuthHub,
+  request: IncomingMessage,
+  act: Act,
+): Promise<AuthenticatedMember> {
   const { authorization, host, tokens, isDoubled } = readHeaders(request.rawHeaders);
   const presented = isDoubled || authorization !== undefined || tokens.length !== 1 ? '' : (tokens[0] as string);
   const isDeclared = host === undefined || isHostId(host);
+  const member = (token: PresentedToken): AuthenticatedMember => ({
+    rung: 'fleet-token',
+    declaredHost: host ?? null,
+    token,
+  });
   let token = verifyToken(hub, presented);
-  if (token === undefined) {
+  if (token === undefined || !isDeclared || verdictOf(hub, member(token), act) !== 'accepted') {
     await askSource(hub);
     token = verifyToken(hub, presented);
   }
-  const isLetIn = token !== undefined && isDeclared;
-  hub.counts.add('member_auth', isLetIn ? 'ok' : 'refused');
-  if (token === undefined || !isLetIn) throw new RollcallError('unauthenticated');
-  return { rung: 'fleet-token', declaredHost: host ?? null, token };
+  const verdict = token === undefined || !isDeclared ? 'refused' : verdictOf(hub, member(token), act);
+  hub.counts.add('member_auth', verdict === 'accepted' ? 'ok' : 'refused');
+  if (verdict === 'unreadable') throw new RollcallError('unavailable', { because: 'rungs_unreadable' });
+  if (token === undefined || verdict !== 'accepted') throw new RollcallError('unauthenticated');
+  return member(token);
 }
 
-async function authenticateAtSource(hub: AuthHub, claim: Claim): Promise<AuthenticatedHost> {
-  const who = await verifyAtSource(hub, claim);
+/** Asked again once a body is there: it may have come long after its header, and the rung been closed meanwhile. */
+export function verdictOf(
+  { roll }: Pick<Hub, 'roll'>,
+  who: AuthenticatedHost | AuthenticatedMember,
+  act: Act,
+): ReturnType<typeof decideRung> {
+  if (who.rung !== 'fleet-token') return decideRung(act, who.rung, roll.fleetRungs, who.entry.rungs);
+  const declared = who.declaredHost === null ? undefined : roll.get(who.declaredHost);
+  return decideRung(act, who.rung, roll.fleetRungs, declared?.rungs ?? noPolicy);
+}
+
+async function authenticateAtSource(hub: AuthHub, claim: Claim, act: Act): Promise<AuthenticatedHost> {
+  const who = await verifyAtSource(hub, claim, act);
   if (who === undefined) {
-    hub.counts.add('auth', 'refused');
+    hub.counts.add(countOf(claim.rung), 'refused');
     throw new RollcallError('unauthenticated');
   }
-  countGood(hub, who);
-  return who;
+  return countGood(hub, who, claim);
+}
+
+function countOf(rung: Claim['rung']): 'auth' | 'host_token_auth' {
+  return rung === 'derived' ? 'auth' : 'host_token_auth';
 }
 
 /** By the place of the generation too: whether the one that is about to go is still presented (design 8). */
-function countGood(hub: AuthHub, { version }: AuthenticatedHost): void {
-  hub.counts.add('auth', 'ok');
-  hub.counts.add('master_hits', version === hub.generations.current?.version ? 'current' : 'retiring');
+function countGood(hub: AuthHub, who: AuthenticatedHost, { host, rung }: Claim): AuthenticatedHost {
+  hub.counts.add(countOf(rung), 'ok');
+  if (who.version !== null) {
+    hub.counts.add('master_hits', who.version === hub.generations.current?.version ? 'current' : 'retiring');
+  }
+  // A token of a host needs no id beside it; one that is there is compared (design 3).
+  if (host !== who.entry.id && host !== '') throw new RollcallError('host_mismatch');
+  return who;
 }
 
 /** A source that cannot be read has not said no (I8, I10). */
-async function verifyAtSource(hub: AuthHub, claim: Claim): Promise<AuthenticatedHost | undefined> {
+async function verifyAtSource(hub: AuthHub, claim: Claim, act: Act): Promise<AuthenticatedHost | undefined> {
   await askSource(hub);
-  const entry = entryOf(hub, claim.host);
+  const entry = entryOf(hub, claim);
   if (entry.status === 'unreadable') throw new RollcallError('unavailable', { because: 'host_unreadable' });
-  return tryVerify(hub, entry, claim);
+  if (claim.rung === 'host-token' && !entry.areHostTokensReadable) {
+    throw new RollcallError('unavailable', { because: 'host_tokens_unreadable' });
+  }
+  if (decideRung(act, claim.rung, hub.roll.fleetRungs, entry.rungs) === 'unreadable') {
+    throw new RollcallError('unavailable', { because: 'rungs_unreadable' });
+  }
+  return tryVerify(hub, entry, claim, act);
 }
 
 async function askSource(hub: AuthHub): Promise<void> {
@@ -103,7 +146,9 @@ async function askSource(hub: AuthHub): Promise<void> {
 }
 
 interface Claim {
+  /** Empty: none was named, as none need be beside a token of a host. */
   readonly host: string;
+  readonly rung: Exclude<Rung, 'fleet-token'>;
   readonly bearer: string;
   readonly tokens: readonly string[];
 }
@@ -111,13 +156,21 @@ interface Claim {
 const NO_TOKENS: readonly never[] = [];
 
 /** An id that no host has, so that a request without one takes the same way to its refusal. */
-const NOBODY: Claim = { host: 'x', bearer: '', tokens: NO_TOKENS };
+const NOBODY: Claim = { host: 'x', rung: 'derived', bearer: '', tokens: NO_TOKENS };
+
+const SCHEME = 'Bearer ';
+const HOST_TOKEN = `${SCHEME}rch_`;
 
 /** One `Authorization`, one `X-Rollcall-Host`, and a shared token a line: any that fails refuses the request (design 11). */
 function readClaim(rawHeaders: readonly string[]): Claim {
   const { authorization, host, tokens, isDoubled } = readHeaders(rawHeaders);
-  if (isDoubled || !isHostId(host) || authorization?.startsWith('Bearer ') !== true) return NOBODY;
-  return { host, bearer: authorization.slice('Bearer '.length), tokens };
+  if (isDoubled || authorization?.startsWith(SCHEME) !== true) return NOBODY;
+  const bearer = authorization.slice(SCHEME.length);
+  if (isHostId(host)) {
+    return { host, rung: authorization.startsWith(HOST_TOKEN) ? 'host-token' : 'derived', bearer, tokens };
+  }
+  if (host !== undefined || !authorization.startsWith(HOST_TOKEN)) return NOBODY;
+  return { host: '', rung: 'host-token', bearer, tokens };
 }
 
 interface CredentialHeaders {
@@ -159,16 +212,43 @@ const nobodies: readonly RollEntry[] = Array.from({ length: 64 }, () =>
   Object.assign(createEntry(''), { status: 'evicted' as const }),
 );
 
-function entryOf(hub: AuthHub, host: string): RollEntry {
-  const entry = hub.roll.get(host);
-  return entry ?? (nobodies[(host.charCodeAt(host.length - 1) + host.length) % nobodies.length] as RollEntry);
+function entryOf(hub: AuthHub, { host, rung, bearer }: Claim): RollEntry {
+  const entry = rung === 'derived' ? hub.roll.get(host) : hub.roll.findByHostToken(digestOf(hub, bearer));
+  if (entry !== undefined) return entry;
+  const named = rung === 'derived' ? host : bearer;
+  return nobodies[(named.charCodeAt(named.length - 1) + named.length) % nobodies.length] as RollEntry;
 }
 
-function tryVerify(hub: AuthHub, entry: RollEntry, claim: Claim): AuthenticatedHost | undefined {
-  const who = tryVerifyBearer(hub, entry, claim);
+function tryVerify(hub: AuthHub, entry: RollEntry, claim: Claim, act: Act): AuthenticatedHost | undefined {
+  // A rung that is closed lets nobody in, as a host that is not: it is verified all the same.
+  const isLetIn =
+    entry.status === 'active' && decideRung(act, claim.rung, hub.roll.fleetRungs, entry.rungs) === 'accepted';
+  const who =
+    claim.rung === 'derived'
+      ? tryVerifyBearer(hub, { entry, claim, isLetIn })
+      : tryVerifyHostToken(hub, { entry, claim, isLetIn });
   if (claim.tokens.length === 0) return who;
   const tokens = verifyTokens(hub, claim.tokens);
   return who === undefined || tokens === undefined ? undefined : { ...who, tokens };
+}
+
+interface Tried {
+  readonly entry: RollEntry;
+  readonly claim: Claim;
+  readonly isLetIn: boolean;
+}
+
+/** Found by its digest, whoever's it is: so a stranger's costs what one of a host that is not let in does. */
+function tryVerifyHostToken(hub: AuthHub, { entry, claim, isLetIn }: Tried): AuthenticatedHost | undefined {
+  const digest = digestOf(hub, claim.bearer);
+  const hostToken = entry.hostTokens.find((token) => token.digest === digest);
+  if (!isLetIn || hostToken === undefined) return undefined;
+  return { entry, rung: 'host-token', tokens: NO_TOKENS, version: null, hostToken, life: entry.life };
+}
+
+/** Keyed, of the whole text: what is no token has a digest too, and nobody's. */
+function digestOf({ vault }: AuthHub, bearer: string): string {
+  return keyOf(vault.digest(utf8(bearer.trim())));
 }
 
 /** Each of them, or none; and one version of a secret, since nobody is told to send two. */
@@ -188,17 +268,20 @@ function verifyToken(hub: AuthHub, presented: string): PresentedToken | undefine
   }
 }
 
-function tryVerifyBearer(hub: AuthHub, entry: RollEntry, claim: Claim): AuthenticatedHost | undefined {
-  const isLetIn = entry.status === 'active';
+function tryVerifyBearer(hub: AuthHub, { entry, claim, isLetIn }: Tried): AuthenticatedHost | undefined {
   // Who is not let in is verified too, against a life that it does not have: a right bearer then costs what a wrong one does.
   const life = entry.life + (isLetIn ? 0 : 1);
   const present = verifyLife(hub, claim, life);
-  if (isLetIn && present !== undefined) return { entry, rung: 'derived', tokens: NO_TOKENS, version: present, life };
+  if (isLetIn && present !== undefined) return derived(entry, present, life);
   // And once more, whether there is a former life or not.
   const former = verifyLife(hub, claim, isLetIn ? Math.max(life - 1, 1) : life);
   const isFormerGood = entry.formerLifeUntil !== null && life > 1 && hub.clock.now() < entry.formerLifeUntil;
   if (!isLetIn || !isFormerGood || former === undefined) return undefined;
-  return { entry, rung: 'derived', tokens: NO_TOKENS, version: former, life: life - 1 };
+  return derived(entry, former, life - 1);
+}
+
+function derived(entry: RollEntry, version: number, life: number): AuthenticatedHost {
+  return { entry, rung: 'derived', tokens: NO_TOKENS, version, hostToken: null, life };
 }
 
 function verifyLife(hub: AuthHub, claim: Claim, life: number): number | undefined {

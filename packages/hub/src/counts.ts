@@ -17,6 +17,7 @@ export interface Counts {
 const countNames = [
   'heartbeats',
   'auth',
+  'host_token_auth',
   'member_auth',
   'delivery_refusals',
   'publications',

@@ -110,7 +110,7 @@ export function createTestHost(id: string): TestHost {
       for (const text of tokens ?? [...host.tokens.keys()].map((secret) => host.tokenText(secret))) {
         headers.push('X-Node-Token', text);
       }
-      const who = await authenticateHost(hub, { rawHeaders: headers } as IncomingMessage);
+      const who = await authenticateHost(hub, { rawHeaders: headers } as IncomingMessage, 'heartbeat');
       const { epoch = 0, step = 0 } = host.assignment ?? {};
       const text = await receiveHeartbeat(hub, {
         who,

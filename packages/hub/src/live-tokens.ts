@@ -13,8 +13,15 @@ import type { Vault } from './kek/vault.ts';
 import { createSharedRun } from './shared-run.ts';
 import { findRunning } from './store/rotations.ts';
 import type { Db } from './store/schema.ts';
-import { listTokens, listTokenVersions, type TokenRecord, type TokenVersionRecord } from './store/tokens.ts';
+import {
+  findToken,
+  listTokenNames,
+  listTokenVersions,
+  type TokenRecord,
+  type TokenVersionRecord,
+} from './store/tokens.ts';
 import { EVERY_HOST, readTrustVersion } from './store/trust-changes.ts';
+import { orUnreadable } from './store/trust-row.ts';
 
 export interface PresentedToken {
   readonly secret: string;
@@ -37,13 +44,22 @@ export interface LiveTokens {
   retiring(secret: string): number | null;
   /** The value that is taken as this version, or `store_unreadable`. */
   read(secret: string, version: number): SecretBytes<'token'>;
-  readonly isReadable: boolean;
+  /** The names of those whose rows this hub did not write so, or that are damaged. */
+  unreadable(): readonly string[];
 }
 
-interface HeldToken {
+interface TokenRows {
   readonly token: TokenRecord;
   readonly versions: readonly TokenVersionRecord[];
   readonly rotation: Rotation | undefined;
+}
+
+interface HeldToken {
+  readonly name: string;
+  /** As they were read last; `undefined`: never. */
+  readonly rows: TokenRows | undefined;
+  /** Monotonic, since when this one cannot be read; `null` while it can. */
+  readonly unreadableSince: number | null;
 }
 
 export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }): LiveTokens {
@@ -57,7 +73,7 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
   const reload = async () => {
     try {
       const version = await readTrustVersion(db, EVERY_HOST);
-      held = await readTokens(db, vault);
+      held = await readTokens(held);
       heldVersion = version;
       prepared = undefined;
       unreadableSince = null;
@@ -67,65 +83,83 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
     }
   };
 
-  const slotsNow = (): readonly Slot[] => {
-    if (unreadableSince !== null && clock.monotonic() - unreadableSince >= limits.cachedYesMs) {
-      throw new RollcallError('unavailable', { because: 'tokens_unreadable' });
+  /** One that cannot be read concerns nobody who sends another: what it was is remembered, and said yes to for a while (I8). */
+  const readTokens = async (before: readonly HeldToken[]): Promise<HeldToken[]> => {
+    const tokens: HeldToken[] = [];
+    for (const name of await listTokenNames(db)) {
+      const rows = await orUnreadable(readRows(db, vault, name, clock.now()));
+      const former = before.find((token) => token.name === name);
+      if (rows !== 'unreadable') tokens.push({ name, rows, unreadableSince: null });
+      else tokens.push({ name, rows: former?.rows, unreadableSince: former?.unreadableSince ?? clock.monotonic() });
     }
+    return tokens;
+  };
+
+  const isOver = (since: number | null) => since !== null && clock.monotonic() - since >= limits.cachedYesMs;
+
+  const slotsNow = (): readonly Slot[] => {
+    if (isOver(unreadableSince)) throw new RollcallError('unavailable', { because: 'tokens_unreadable' });
     const now = clock.now();
     if (prepared === undefined || now >= prepared.untilMs) prepared = prepare(held, now);
     return prepared.slots;
   };
 
+  const rowsOf = (secret: string) => held.find(({ name }) => name === secret)?.rows;
+
   return {
     reload,
 
     catchUp: createSharedRun(async () => {
-      if ((await readTrustVersion(db, EVERY_HOST)) !== heldVersion || unreadableSince !== null) await reload();
+      const isWhole = unreadableSince === null && held.every((token) => token.unreadableSince === null);
+      if (!isWhole || (await readTrustVersion(db, EVERY_HOST)) !== heldVersion) await reload();
     }),
 
     verify(presented) {
       let found: PresentedToken | undefined;
       // Every one is asked: time tells neither which secret was meant nor that one was.
-      for (const { secret, verifier, retiring, next } of slotsNow()) {
+      for (const { secret, verifier, retiring, next, unreadableSince: since } of slotsNow()) {
+        if (isOver(since)) continue;
         const version = tryVerify(verifier, presented);
         const kind = version === retiring ? 'retiring' : version === next ? 'next' : 'current';
         if (version !== undefined) found = { secret, version, kind };
       }
-      if (found === undefined) throw new RollcallError('unauthenticated');
-      return found;
+      if (found !== undefined) return found;
+      // It may be of the one that nobody can read: no answer is not a no.
+      const isWhole = held.every((token) => token.unreadableSince === null);
+      throw isWhole
+        ? new RollcallError('unauthenticated')
+        : new RollcallError('unavailable', { because: 'tokens_unreadable' });
     },
 
-    secrets: () => held.map(({ token }) => token.name),
+    secrets: () => held.map(({ name }) => name),
 
     accepts: (secret) => slotsNow().find((slot) => slot.secret === secret)?.versions ?? [],
 
     retiring(secret) {
-      const rotation = held.find(({ token }) => token.name === secret)?.rotation;
+      const rotation = rowsOf(secret)?.rotation;
       return rotation === undefined ? null : retiringVersion(rotation);
     },
 
     read(secret, version) {
-      const versions = held.find(({ token }) => token.name === secret)?.versions;
-      const value = versions?.find((candidate) => candidate.version === version)?.value;
+      const value = rowsOf(secret)?.versions.find((candidate) => candidate.version === version)?.value;
       if (value === undefined) {
         throw new RollcallError('store_unreadable', { table: 'token_versions', row: `${secret}/${version}` });
       }
       return value;
     },
 
-    get isReadable() {
-      return unreadableSince === null;
-    },
+    unreadable: () => held.flatMap(({ name, unreadableSince: since }) => (since === null ? [] : [name])),
   };
 }
 
-async function readTokens(db: Db, vault: Vault): Promise<HeldToken[]> {
-  const tokens: HeldToken[] = [];
-  for (const token of await listTokens(db, vault)) {
-    const versions = await listTokenVersions(db, vault, token.name);
-    tokens.push({ token, versions, rotation: await findRunning(db, vault, token.name) });
-  }
-  return tokens;
+/** Throws `store_unreadable`, also where a version that is to be taken has no value. */
+async function readRows(db: Db, vault: Vault, name: string, nowMs: number): Promise<TokenRows> {
+  const token = await findToken(db, vault, name);
+  if (token === undefined) throw new RollcallError('store_unreadable', { table: 'tokens', row: name });
+  const versions = await listTokenVersions(db, vault, name);
+  const rows = { token, versions, rotation: await findRunning(db, vault, name) };
+  toSlot(rows, null, nowMs);
+  return rows;
 }
 
 interface Slot {
@@ -135,6 +169,7 @@ interface Slot {
   /** Before callers switch there is a next version, and once they do a retiring one. */
   readonly next: number | null;
   readonly retiring: number | null;
+  readonly unreadableSince: number | null;
 }
 
 /** Good until the next time at which an old version is refused, whoever presents it. */
@@ -142,14 +177,15 @@ function prepare(
   held: readonly HeldToken[],
   nowMs: number,
 ): { readonly slots: readonly Slot[]; readonly untilMs: number } {
-  const ends = held.flatMap(({ rotation }) => {
-    const end = rotation?.terms?.narrowByMs ?? null;
+  const ends = held.flatMap(({ rows }) => {
+    const end = rows?.rotation?.terms?.narrowByMs ?? null;
     return end !== null && end > nowMs ? [end] : [];
   });
-  return { slots: held.map((token) => toSlot(token, nowMs)), untilMs: Math.min(...ends) };
+  const slots = held.flatMap(({ rows, unreadableSince }) => (rows === undefined ? [] : [toSlot(rows, unreadableSince, nowMs)]));
+  return { slots, untilMs: Math.min(...ends) };
 }
 
-function toSlot({ token, versions, rotation }: HeldToken, nowMs: number): Slot {
+function toSlot({ token, versions, rotation }: TokenRows, unreadableSince: number | null, nowMs: number): Slot {
   const accepted =
     rotation === undefined ? [token.currentVersion] : replicaAccepts(rotation, oldTokenVerifies(rotation, nowMs));
   const [current, next] = accepted.map((version) => ({ version, value: textOf(token.name, versions, version) }));
@@ -162,6 +198,7 @@ function toSlot({ token, versions, rotation }: HeldToken, nowMs: number): Slot {
     verifier: createTokenVerifier(set),
     next: rotation !== undefined && isWidening ? rotation.to : null,
     retiring: rotation === undefined || isWidening ? null : retiringVersion(rotation),
+    unreadableSince,
   };
 }
 

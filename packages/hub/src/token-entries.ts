@@ -3,7 +3,7 @@ import type { Envelope } from '@rollcall/core/seal';
 import type { Vault } from './kek/vault.ts';
 import { type AssignmentRecord, findAssignment, listAssignments } from './store/assignments.ts';
 import type { Tx } from './store/schema.ts';
-import { listTokens } from './store/tokens.ts';
+import { listTokenNames } from './store/tokens.ts';
 import { orUnreadable, type Readable } from './store/trust-row.ts';
 
 export interface TokenEntry {
@@ -25,7 +25,7 @@ type Standing = readonly (readonly [secret: string, assignment: Readable<Assignm
 /** Of one host, at the source. */
 export async function readTokensOf(tx: Tx, vault: Vault, host: string): Promise<Standing> {
   const standing: [string, Readable<AssignmentRecord>][] = [];
-  for (const { name } of await listTokens(tx, vault)) {
+  for (const name of await listTokenNames(tx)) {
     const assignment = await orUnreadable(findAssignment(tx, vault, host, name));
     if (assignment !== undefined) standing.push([name, assignment]);
   }
@@ -35,7 +35,7 @@ export async function readTokensOf(tx: Tx, vault: Vault, host: string): Promise<
 /** Of every host, by its id. */
 export async function readTokensOfAll(tx: Tx, vault: Vault): Promise<ReadonlyMap<string, Standing>> {
   const byHost = new Map<string, [string, Readable<AssignmentRecord>][]>();
-  for (const { name } of await listTokens(tx, vault)) {
+  for (const name of await listTokenNames(tx)) {
     for (const [host, assignment] of await listAssignments(tx, vault, name)) {
       const ofHost = byHost.get(host);
       if (ofHost === undefined) byHost.set(host, [[name, assignment]]);

@@ -12,7 +12,8 @@ import type { Vault } from './kek/vault.ts';
 import { deleteMeta, findMeta, writeMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
 import { listTokenCounts, writeTokenCount } from './store/token-counts.ts';
-import { listTokens } from './store/tokens.ts';
+import { listTokenNames } from './store/tokens.ts';
+import { orUnreadable } from './store/trust-row.ts';
 
 /** On SQLite there is one replica, this process. */
 export const REPLICA = 'replica:local';
@@ -43,8 +44,10 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
   const left = await db.transaction().execute(async (tx) => {
     const left = await findMeta(tx, vault, LEFT_BEHIND);
     if (left === undefined) return undefined;
-    for (const { name } of await listTokens(tx, vault)) {
-      for (const { member, secret, version, ...record } of await listTokenCounts(tx, vault, name)) {
+    for (const name of await listTokenNames(tx)) {
+      // One that cannot be read was never said: its window begins anew.
+      const counted = await orUnreadable(listTokenCounts(tx, vault, name));
+      for (const { member, secret, version, ...record } of counted === 'unreadable' ? [] : counted) {
         if (member !== REPLICA || record.counter !== left) continue;
         records.set(key(secret, version), record);
         counts.set(key(secret, version), record.count);

@@ -6,7 +6,7 @@ import { type CountRecord, type HitSource, noteCount, type Probe, type SinkState
 import type { Vault } from './kek/vault.ts';
 import type { Db } from './store/schema.ts';
 import { listTokenCounts, type TokenCount, writeTokenCount } from './store/token-counts.ts';
-import { listTokens } from './store/tokens.ts';
+import { listTokenNames } from './store/tokens.ts';
 
 export interface HostReport {
   /** Whether it has a TCP listener open: then it takes the tokens that it holds. */
@@ -46,7 +46,7 @@ export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }
   const records = new Map<string, CountRecord>();
   const key = (secret: string, member: string, version: number) => `${secret} ${member} ${version}`;
   // One that cannot be read was never said: its window begins anew.
-  for (const { name } of await listTokens(db, vault).catch(() => [])) {
+  for (const name of await listTokenNames(db)) {
     for (const { secret, member, version, ...record } of await listTokenCounts(db, vault, name).catch(() => [])) {
       records.set(key(secret, member, version), record);
     }

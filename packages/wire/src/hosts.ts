@@ -25,12 +25,14 @@ export const addHostBody = Type.Object({
   address: Type.Optional(networkAddress()),
   /** A host of an older fleet: active from the start, no token (design 3). */
   existing: Type.Optional(Type.Boolean()),
+  /** A host without an agent: active from the start, with a token of its own in the place of an enrolment token. */
+  token: Type.Optional(Type.Boolean()),
   /** How long the enrolment token lives. */
   tokenLifeMs: Type.Optional(count(1)),
 });
 export type AddHostBody = Static<typeof addHostBody>;
 
-/** `token` and `expiresAt` are absent for a host of an older fleet. */
+/** An enrolment token and its end; or a token of the host, which has none; or neither, for a host of an older fleet. */
 export const addHostAnswer = Type.Object({
   host: hostId(),
   life: count(1),
@@ -38,6 +40,17 @@ export const addHostAnswer = Type.Object({
   expiresAt: Type.Optional(time()),
 });
 export type AddHostAnswer = Static<typeof addHostAnswer>;
+
+export const hostTokenRow = Type.Object({
+  /** Names it among those of its host; says nothing about its value. */
+  id: word(),
+  issuedAt: time(),
+  seenAt: nullable(time()),
+});
+export type HostTokenRow = Static<typeof hostTokenRow>;
+
+export const hostTokenAnswer = Type.Object({ host: hostId(), life: count(1), id: word(), token: shownOnce() });
+export type HostTokenAnswer = Static<typeof hostTokenAnswer>;
 
 export const hostRow = Type.Object({
   id: hostId(),
@@ -77,6 +90,8 @@ export const showHostAnswer = Type.Object({
   /** `null` where its row cannot be read. */
   addedAt: nullable(time()),
   assignments: Type.Array(assignmentRow),
+  /** Those that let it in. */
+  tokens: Type.Array(hostTokenRow),
   refused: Type.Array(Type.Object({ secret: name(), reason: word() })),
   unreadable: unreadableRows,
 });

@@ -3,6 +3,7 @@
  * is written from it. A name, a type and a label are a contract, since alerts are written against them. Never a host, a fingerprint,
  * an address or a token in a label.
  */
+import { rungs } from '@rollcall/core/rungs';
 
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -24,7 +25,7 @@ export const certificateHorizonsMs = {
 } as const;
 
 const secret = ['master', anySecret];
-const rung = ['fleet-token', 'derived'];
+const rung = rungs;
 /** docs/PROTOCOL.md, 8.3. */
 const deliveryReasons = [
   ...['delivery_malformed', 'delivery_other_host', 'delivery_unknown_recipient', 'delivery_replayed'],

@@ -30,7 +30,10 @@ const SAFE: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /** Verbs that make a token and show it, once. */
-const SHOWING = ['addHost.token', 'reenrolHost.token', 'addOperator.token', 'rotateOperatorToken.token'];
+const SHOWING = [
+  ...['addHost.token', 'reenrolHost.token', 'issueHostToken.token'],
+  ...['addOperator.token', 'rotateOperatorToken.token'],
+];
 
 /** Where a schema leaves the form open, and why nothing secret can be there. */
 const OPEN: Readonly<Record<string, string>> = {

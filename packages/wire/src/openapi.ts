@@ -69,7 +69,11 @@ const components: Readonly<Record<string, TSchema>> = {
 const names: ReadonlyMap<unknown, string> = new Map(Object.entries(components).map(([name, schema]) => [schema, name]));
 
 const securitySchemes = {
-  hostBearer: { type: 'http', scheme: 'bearer', description: 'rcb_…, with the id of the host in X-Rollcall-Host.' },
+  hostBearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'rcb_…, with the id of the host in X-Rollcall-Host; or rch_…, a token of one host, which needs none.',
+  },
   hostId: { type: 'apiKey', in: 'header', name: 'X-Rollcall-Host' },
   operatorToken: { type: 'http', scheme: 'bearer', description: 'rco_…, over TCP. The Unix socket asks for none.' },
 } as const;

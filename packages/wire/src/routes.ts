@@ -8,18 +8,8 @@ import { acceptTimeAnswer, auditQuery, hubStatusAnswer, listAuditAnswer } from '
 import { certificateAnswer, certificateBody, challengeAnswer, challengeBody } from './certificates.ts';
 import { enrolAnswer, enrolBody, trustBundle } from './enrol.ts';
 import { heartbeatAnswer, heartbeatBody } from './heartbeat.ts';
-import {
-  addHostAnswer,
-  addHostBody,
-  evictBody,
-  hostChangeAnswer,
-  importHostsAnswer,
-  importHostsBody,
-  listHostsAnswer,
-  nullable,
-  reenrolBody,
-  showHostAnswer,
-} from './hosts.ts';
+import { hostRoutes } from './host-routes.ts';
+import { nullable } from './hosts.ts';
 import { addOperatorBody, listOperatorsAnswer, operatorRow, operatorToken } from './operators.ts';
 import {
   acceptFirstUseAnswer,
@@ -43,12 +33,13 @@ import {
   startRotationBody,
 } from './rotations.ts';
 import { get, nothing, post, put } from './route.ts';
+import { rung } from './rungs.ts';
 import { createSecretBody, holdersBody, listSecretsAnswer, secretRow } from './secrets.ts';
 import { hostId, word } from './text-kinds.ts';
 
 /** A shared token proves membership only: the id that comes with it is declared, and no proof of anything. */
 const whoAmIAnswer = Type.Object({
-  rung: Type.Union([Type.Literal('fleet-token'), Type.Literal('derived')]),
+  rung,
   host: nullable(hostId()),
   declaredHost: nullable(hostId()),
 });
@@ -103,65 +94,7 @@ export const routes = {
     acceptTimeAnswer,
   ),
   openApi: get('operator', '/v1/openapi.json', 'viewer', 'This interface, as an OpenAPI document', openApiAnswer),
-  listHosts: get('operator', '/v1/hosts', 'viewer', 'The roll', listHostsAnswer),
-  addHost: post('operator', '/v1/hosts', 'operator', 'Put a host on the roll', addHostBody, addHostAnswer),
-  showHost: get('operator', '/v1/hosts/:host', 'viewer', 'Everything about one host', showHostAnswer),
-  reenrolHost: post(
-    'operator',
-    '/v1/hosts/:host/reenrol',
-    'operator',
-    'Issue a new enrolment token',
-    reenrolBody,
-    addHostAnswer,
-  ),
-  evictHost: post(
-    'operator',
-    '/v1/hosts/:host/evict',
-    'operator',
-    'End all credentials of a host',
-    evictBody,
-    hostChangeAnswer,
-  ),
-  importHosts: post(
-    'operator',
-    '/v1/host-imports',
-    'operator',
-    'Put many hosts on the roll',
-    importHostsBody,
-    importHostsAnswer,
-  ),
-  suspendHost: post(
-    'operator',
-    '/v1/hosts/:host/suspend',
-    'operator',
-    'Refuse a host for a while',
-    nothing,
-    hostChangeAnswer,
-  ),
-  resumeHost: post(
-    'operator',
-    '/v1/hosts/:host/resume',
-    'operator',
-    'Let a suspended host in again',
-    nothing,
-    hostChangeAnswer,
-  ),
-  unbanHost: post(
-    'operator',
-    '/v1/hosts/:host/unban',
-    'operator',
-    'Let an evicted host enrol again',
-    nothing,
-    hostChangeAnswer,
-  ),
-  removeHost: post(
-    'operator',
-    '/v1/hosts/:host/remove',
-    'operator',
-    'Take a host off the roll',
-    nothing,
-    hostChangeAnswer,
-  ),
+  ...hostRoutes,
   listPins: get('operator', '/v1/pins', 'viewer', 'Pending changes of pins, with evidence', listPinsAnswer),
   showPin: get('operator', '/v1/pins/:host', 'viewer', 'The pin of a host', showPinAnswer),
   approvePin: post('operator', '/v1/pins/:host/approve', 'operator', 'Replace a pin', fingerprintBody, pinChangeAnswer),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { host, hosts, LONG_ID, shownHost, TOKEN } from '../answers.fixture.ts';
+import { HOST_TOKEN, host, hosts, LONG_ID, shownHost, TOKEN } from '../answers.fixture.ts';
 import type { Answers } from '../fake-operator.fixture.ts';
 import { at, transcript } from '../transcript.fixture.ts';
 
@@ -25,6 +25,51 @@ describe('rollcall host add', () => {
     expect(stdout).toContain('--host agent-7 --life 3');
     expect(stdout).not.toContain('token');
     expect(asked[0]?.body).toEqual({ host: 'agent-7', reach: 'pull', existing: true });
+  });
+});
+
+describe('a token of a host', () => {
+  const lines = (stdout: string) => stdout.split('\n').filter((line) => line.includes(HOST_TOKEN));
+
+  it('is printed once, on a line of its own, by the verb that adds the host', async () => {
+    const answers = { addHost: { host: 'printer-1', life: 1, token: HOST_TOKEN } };
+    const { stdout, asked } = await transcript(['host', 'add', 'printer-1', '--token'], { answers });
+    expect(lines(stdout)).toEqual([HOST_TOKEN]);
+    expect(stdout).toContain('is on the roll as active, life 1.');
+    expect(stdout).not.toContain('enrol');
+    expect(asked[0]?.body).toEqual({ host: 'printer-1', token: true });
+  });
+
+  it('is by the verb that issues a further one, with its id', async () => {
+    const answers = { issueHostToken: { host: 'printer-1', life: 1, id: '00d1e2f3', token: HOST_TOKEN } };
+    const { stdout, asked } = await transcript(['host', 'token', 'printer-1'], { answers });
+    expect(lines(stdout)).toEqual([HOST_TOKEN]);
+    expect(stdout).toContain('has a token 00d1e2f3, life 1.');
+    expect(asked[0]?.path).toBe('/v1/hosts/printer-1/tokens');
+  });
+
+  it('has no end of its own', async () => {
+    const run = await transcript(['host', 'add', 'printer-1', '--token', '--token-life', '1h'], { answers: {} });
+    expect(run).toMatchObject({ exit: 2, asked: [] });
+  });
+
+  it('is ended by its id, after a question', async () => {
+    const answers = { dropHostToken: { id: '00d1e2f3', issuedAt: at(-60), seenAt: null } };
+    const words = ['host', 'drop-token', 'printer-1', '00d1e2f3'];
+    expect(await transcript([...words, '--yes'], { answers })).toMatchObject({
+      exit: 0,
+      asked: [{ path: '/v1/hosts/printer-1/tokens/00d1e2f3/end' }],
+    });
+    expect(await transcript(words, { answers, terminal: ['n'] })).toMatchObject({ exit: 1, asked: [] });
+    expect(await transcript(words, { answers })).toMatchObject({ exit: 2, asked: [] });
+    const other = await transcript(['host', 'drop-token', 'printer-1', '../x', '--yes'], { answers });
+    expect(other).toMatchObject({ exit: 2, asked: [] });
+  });
+
+  it('is shown by its id, never by its value', async () => {
+    const { stdout } = await transcript(['host', 'show', LONG_ID], { answers: { showHost: shownHost } });
+    expect(stdout).toMatch(/tokens +5f0c2a91 of .*, in use\n +00d1e2f3 of .*, not seen yet\n/);
+    expect(stdout).not.toContain('rch_');
   });
 });
 

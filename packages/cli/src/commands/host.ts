@@ -13,6 +13,7 @@ interface AddOptions {
   readonly reach?: 'push' | 'pull';
   readonly address?: string;
   readonly existing?: boolean;
+  readonly token?: boolean;
   readonly tokenLife?: string;
 }
 
@@ -32,6 +33,7 @@ const add = defineVerb<AddOptions>({
     'rollcall host add agent-7',
     'rollcall host add agent-8 --reach push --address 10.0.0.8:7444',
     'rollcall host add agent-9 --existing       (of an older fleet: no token)',
+    'rollcall host add printer-1 --token        (without an agent)',
   ],
   options: [
     {
@@ -41,25 +43,25 @@ const add = defineVerb<AddOptions>({
     },
     { flags: '--address <host:port>', description: 'where the hub calls it' },
     { flags: '--existing', description: 'it derives its keys from the fleet’s master already' },
+    { flags: '--token', description: 'it runs no agent: print a token of its own, which it presents itself' },
     tokenLifeOption,
   ],
-  run: async (context, [id], { reach, address, existing, tokenLife }) => {
+  run: async (context, [id], { reach, address, existing, token, tokenLife }) => {
     const host = parseHostId(id);
     if (existing === true && tokenLife !== undefined)
       throw usageError('--existing makes no token, so it has no life', 'Leave out --token-life.');
+    if (token === true && tokenLife !== undefined)
+      throw usageError('a token of a host has no end of its own', 'Leave out --token-life.');
     const body: AddHostBody = {
       host,
       ...(reach === undefined ? {} : { reach }),
       ...(address === undefined ? {} : { address }),
       ...(existing === true ? { existing } : {}),
+      ...(token === true ? { token } : {}),
       ...tokenLifeOf(tokenLife),
     };
     const answer = await context.hub().call(routes.addHost, { body });
-    const text =
-      answer.token === undefined
-        ? formatExisting(answer, context.view)
-        : formatToken('is on the roll,', answer, context.view);
-    return { json: answer, text };
+    return { json: answer, text: formatAdded(answer, body, context.view) };
   },
 });
 
@@ -164,14 +166,65 @@ const unban = defineVerb({
   },
 });
 
+const token = defineVerb({
+  usage: 'token <host>',
+  summary: 'Issue a further token of a host, and print it once; the one before goes when this one was seen',
+  examples: ['rollcall host token printer-1'],
+  run: async (context, [id]) => {
+    const host = parseHostId(id);
+    const answer = await context.hub().call(routes.issueHostToken, { params: { host } });
+    const next = wrap(
+      'The one before goes on being good until this one is seen. To end one at once: rollcall host drop-token HOST ID',
+      context.view.width,
+    );
+    return { json: answer, text: [...formatHostToken(`has a token ${answer.id},`, answer, context.view), '', ...next] };
+  },
+});
+
+const dropToken = defineVerb<YesOptions>({
+  usage: 'drop-token <host> <id>',
+  summary: 'End a token of a host at once; `host show` has their ids',
+  examples: ['rollcall host drop-token printer-1 5f0c2a91', 'rollcall host drop-token printer-1 5f0c2a91 --yes'],
+  options: [yesOption],
+  run: async (context, [id, tokenId = ''], options) => {
+    const host = parseHostId(id);
+    if (!/^[0-9a-f]{8}$/.test(tokenId)) throw usageError('the id of a token has 8 digits of 0-9 a-f');
+    await context.confirm(`End the token ${tokenId} of ${host}? What presents it is refused at once.`, options);
+    const answer = await context.hub().call(routes.dropHostToken, { params: { host, id: tokenId } });
+    return { json: answer, text: [`The token ${tokenId} of ${host} has ended.`] };
+  },
+});
+
 export const hostNoun: Noun = {
   name: 'host',
   summary: 'The roll: every host, whatever its state',
-  verbs: [add, importHosts, list, show, reenrol, suspend, resume, evict, unban, remove],
+  verbs: [add, importHosts, list, show, reenrol, token, dropToken, suspend, resume, evict, unban, remove],
 };
 
 function tokenLifeOf(text: string | undefined): { tokenLifeMs?: number } {
   return text === undefined ? {} : { tokenLifeMs: durationOption('--token-life', text) };
+}
+
+function formatAdded(answer: AddHostAnswer, { token }: AddHostBody, view: View): string[] {
+  if (answer.token === undefined) return formatExisting(answer, view);
+  if (token !== true) return formatToken('is on the roll,', answer, view);
+  return formatHostToken('is on the roll as active,', { ...answer, token: answer.token }, view);
+}
+
+function formatHostToken(
+  what: string,
+  answer: { readonly host: string; readonly life: number; readonly token: string },
+  view: View,
+): string[] {
+  return [
+    `${view.style.bold(answer.host)} ${what} life ${answer.life}.`,
+    'Its own token, shown this once:',
+    '',
+    answer.token,
+    '',
+    'On the host, in a file of mode 0600; what runs there sends it with each request:',
+    '  Authorization: Bearer rch_…',
+  ];
 }
 
 function formatToken(what: string, answer: AddHostAnswer, view: View): string[] {

@@ -57,6 +57,7 @@ export function formatHost(answer: ShowHostAnswer, view: View): string[] {
         .map(([secret, { version, epoch }]) => `${secret} version ${version} (epoch ${epoch})`)
         .join(', ') || 'nothing yet',
     ],
+    ...tokenFields(answer, view),
     ['pin', host.pin === null ? { text: 'none', paint: style.warn } : `anchor ${host.pin.anchor}`],
     ...(host.pin === null ? [] : ([['', host.pin.fingerprint]] as [string, Cell][])),
     ...(host.pending
@@ -80,6 +81,13 @@ export function formatHost(answer: ShowHostAnswer, view: View): string[] {
     ),
     ...formatUnreadable(host.id, answer.unreadable, view),
   ];
+}
+
+function tokenFields({ tokens }: ShowHostAnswer, { nowMs }: View): [string, Cell][] {
+  return tokens.map(({ id, issuedAt, seenAt }, at): [string, Cell] => [
+    at === 0 ? 'tokens' : '',
+    `${id} of ${formatInstant(issuedAt, nowMs)}, ${seenAt === null ? 'not seen yet' : 'in use'}`,
+  ]);
 }
 
 /** What is damaged, and what a person does about it. */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { limits } from '../limits.ts';
+import { isEnoughFor } from '../rungs/acts.ts';
 import { type Fingerprint, type HeldPins, livePendings, type NewPin } from './pin.ts';
 import type { PinAlert, PinAnswer, PublicationDecision } from './publication-decision.ts';
 
@@ -89,8 +90,8 @@ function isLetIn(held: HeldPins, proof: PublishedWith): boolean {
 }
 
 function proofOf(proof: PublishedWith): Proof {
-  if (proof === 'fleet-token') return 'membership';
-  return proof === 'enrolment' || proof === 'continuity' ? proof : 'bearer';
+  if (proof === 'enrolment' || proof === 'continuity') return proof;
+  return proof === 'mtls' || isEnoughFor('publish-key', proof) ? 'bearer' : 'membership';
 }
 
 /** What the published key is to the host's record. */

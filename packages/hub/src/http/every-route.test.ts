@@ -2,10 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Act, acts } from '@rollcall/core/rungs';
 import { type Listener, type Route, type RouteAuth, routes, unauthenticatedBody } from '@rollcall/wire';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { initHub, type RunningHub, startHub } from '../main.ts';
+import { routeActs } from './route-acts.ts';
 
 interface Seen {
   readonly app: FastifyInstance;
@@ -92,6 +94,18 @@ describe('a route without a credential', () => {
     ];
     expect([...byAuth('self-proving'), ...byAuth('public')].filter((route) => !named.includes(route))).toEqual([]);
     expect(without.every(({ listener }) => listener === 'fleet' || listener === 'metrics')).toBe(true);
+  });
+
+  it('and every other of the fleet names the act that it is, in the table that says what each takes', () => {
+    const asking = Object.entries(routes as Readonly<Record<string, Route>>).filter(
+      ([, { listener, auth }]) => listener === 'fleet' && (auth === 'host' || auth === 'self-proving'),
+    );
+    expect(Object.keys(routeActs).sort()).toEqual(asking.map(([key]) => key).sort());
+    for (const [key, { auth }] of asking) {
+      const act = (routeActs as Readonly<Record<string, Act | null>>)[key] as Act | null;
+      // Whoever asks with a credential of a rung is let in by one; what proves itself, by none.
+      expect([key, act !== null && acts[act].least !== null]).toEqual([key, auth === 'host']);
+    }
   });
 
   it.each(of('operator'))(

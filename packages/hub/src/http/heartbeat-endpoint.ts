@@ -21,6 +21,7 @@ import { type BeatLimit, createBeatLimit } from './beat-limit.ts';
 import { endGently } from './end-gently.ts';
 import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
 import { readBody } from './read-body.ts';
+import { routeActs } from './route-acts.ts';
 import { tooMany } from './stranger-limit.ts';
 import { userAgentOf } from './user-agent.ts';
 
@@ -39,7 +40,11 @@ export function isHeartbeat({ method, url }: IncomingMessage): boolean {
 /** `check` is asked for at the first beat: the compiler of the listener is there once that is ready. */
 export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck): HeartbeatEndpoint {
   // Of each rung its own, so that a lower one cannot use up what a higher one needs.
-  const limitOf = { derived: createBeatLimit(), 'fleet-token': createBeatLimit() } as const;
+  const limitOf = {
+    derived: createBeatLimit(),
+    'host-token': createBeatLimit(),
+    'fleet-token': createBeatLimit(),
+  } as const;
   let check: BodyCheck | undefined;
   let requests = 0;
   return (request, response) => {
@@ -75,7 +80,9 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
     };
     try {
       // Who is known from memory is known at once: no promise, and nothing that waits for one, is made for each beat.
-      const known = isMember(request) ? authenticateMember(hub, request) : authenticateHost(hub, request);
+      const known = isMember(request)
+        ? authenticateMember(hub, request, routeActs.heartbeat)
+        : authenticateHost(hub, request, routeActs.heartbeat);
       if (known instanceof Promise) known.then(receive).catch(fail);
       else receive(known);
     } catch (error) {
@@ -126,7 +133,7 @@ function answerBeat(
 
 /** Whoever holds the shared token may say any name: those that are on no roll are limited together. */
 function speakerOf(hub: Hub, who: Speaker): object {
-  if (who.rung === 'derived') return who.entry;
+  if (who.rung !== 'fleet-token') return who.entry;
   return (who.declaredHost === null ? undefined : hub.roll.get(who.declaredHost)) ?? NOBODY_ON_THE_ROLL;
 }
 

@@ -1,21 +1,27 @@
 /** `GET /v1/whoami`: whom the credentials of a request prove. The least that a shared token opens, and what a probe asks. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Rung } from '@rollcall/core/rungs';
 import { routes } from '@rollcall/wire';
 import { type AuthenticatedHost, authenticateHost, authenticateMember, isMember } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import type { PresentedToken } from '../live-tokens.ts';
+import { seeHostToken } from '../operations/see-host-token.ts';
+import { routeActs } from './route-acts.ts';
 import { userAgentOf } from './user-agent.ts';
 
 export interface WhoAmI {
-  rung: 'fleet-token' | 'derived';
+  rung: Rung;
   host: string | null;
   declaredHost: string | null;
 }
 
 /** Throws `unauthenticated`, or `unavailable` when the hub cannot tell. */
 export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI> {
-  const who = await (isMember(request) ? authenticateMember(hub, request) : authenticateHost(hub, request));
+  const who = await (isMember(request)
+    ? authenticateMember(hub, request, routeActs.whoAmI)
+    : authenticateHost(hub, request, routeActs.whoAmI));
+  if (who.rung === 'host-token') await seeHostToken(hub, who);
   const isProbe = isMarked(request.headers['x-rollcall-probe'], hub.tokenProbes.mark);
   const host = hostOf(who);
   for (const { secret, version, kind } of tokensOf(who)) {
@@ -33,11 +39,11 @@ export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI
 type Who = AuthenticatedHost | Awaited<ReturnType<typeof authenticateMember>>;
 
 function tokensOf(who: Who): readonly PresentedToken[] {
-  return who.rung === 'derived' ? who.tokens : [who.token];
+  return who.rung === 'fleet-token' ? [who.token] : who.tokens;
 }
 
 function hostOf(who: Who): Pick<WhoAmI, 'host' | 'declaredHost'> {
-  if (who.rung === 'derived') return { host: who.entry.id, declaredHost: null };
+  if (who.rung !== 'fleet-token') return { host: who.entry.id, declaredHost: null };
   return { host: null, declaredHost: who.declaredHost };
 }
 

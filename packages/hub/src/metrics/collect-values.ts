@@ -13,7 +13,7 @@ import { type TokenView, viewToken } from '../operations/token/view-token.ts';
 import type { RollEntry } from '../roll.ts';
 import type { SelfChecks } from '../self-checks.ts';
 import { findRunning } from '../store/rotations.ts';
-import { listTokens } from '../store/tokens.ts';
+import { listTokenNames } from '../store/tokens.ts';
 
 /** What the hub itself does not hold. */
 export interface MetricSources {
@@ -63,6 +63,7 @@ function countValues({ counts, tokens, tokenHits }: Hub) {
     rollcall_heartbeat_duration_seconds: [{ value: counts.heartbeatSeconds.read() }],
     rollcall_auth_total: [
       ...of('auth', 'result', auth.labels.result, { rung: 'derived' }),
+      ...of('host_token_auth', 'result', auth.labels.result, { rung: 'host-token' }),
       ...of('member_auth', 'result', auth.labels.result, { rung: 'fleet-token' }),
     ],
     rollcall_token_hits_total: [
@@ -130,7 +131,7 @@ interface TokenReading {
 
 async function viewTokens(hub: Hub): Promise<readonly TokenReading[]> {
   const readings: TokenReading[] = [];
-  for (const { name: secret } of await listTokens(hub.db, hub.vault)) {
+  for (const secret of await listTokenNames(hub.db)) {
     const running = await findRunning(hub.db, hub.vault, secret);
     const view = running === undefined ? undefined : await viewToken(hub, hub.db, running);
     const holders = view?.holders ?? (await observeHolders(hub, hub.db, secret, null));

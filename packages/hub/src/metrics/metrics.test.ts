@@ -59,7 +59,7 @@ async function rotateToken(): Promise<void> {
   await startRotation(hub, { secret: 'fleet', ...wish }, operator);
 }
 async function sendToken(token: string): Promise<unknown> {
-  return authenticateMember(hub, { rawHeaders: ['X-Node-Token', token] } as IncomingMessage);
+  return authenticateMember(hub, { rawHeaders: ['X-Node-Token', token] } as IncomingMessage, 'ask-who-i-am');
 }
 async function step(): Promise<void> {
   while (await stepMaster(hub));

@@ -12,6 +12,7 @@ import { type Actor, appendAudit } from '../store/audit.ts';
 import { insertEnrolmentToken, killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import type { Tx } from '../store/schema.ts';
 import { mendRows } from './begin-anew.ts';
+import { giveHostToken } from './issue-host-token.ts';
 import { prepareJudge, putOnRoll } from './put-on-roll.ts';
 
 export async function addHost(hub: Hub, body: AddHostBody, actor: Actor): Promise<AddHostAnswer> {
@@ -20,6 +21,8 @@ export async function addHost(hub: Hub, body: AddHostBody, actor: Actor): Promis
     const host = judge(body);
     await putOnRoll(hub, tx, [host], actor);
     const added = { host: host.id, life: host.life };
+    // One shape of answer: whoever prints a token prints it once, whatever lets the host in.
+    if (body.token === true) return { ...added, token: (await giveHostToken(hub, tx, host, actor)).token };
     return body.existing === true ? added : { ...added, ...(await issueToken(hub, tx, host.id, body.tokenLifeMs)) };
   });
   await refresh(hub);

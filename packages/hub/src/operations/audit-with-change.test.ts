@@ -1,3 +1,4 @@
+import type { HostTokenAnswer } from '@rollcall/wire';
 import SqliteDatabase from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addExisting, createTestHost, createWrapKey, enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
@@ -7,6 +8,7 @@ import { addHost, reenrolHost } from './add-host.ts';
 import { createSecret } from './create-secret.ts';
 import { approvePin, confirmPin, rejectPin } from './decide-pin.ts';
 import { evictHost, removeHost } from './end-host.ts';
+import { dropHostToken, issueHostToken } from './issue-host-token.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from './rotation/hold.ts';
 import { retireRotation } from './rotation/retire.ts';
 import { advanceRotation, startRotation, stepMaster } from './rotation/walk.ts';
@@ -16,6 +18,7 @@ let hub: TestHub;
 let host: TestHost;
 let older: TestHost;
 const pending = createWrapKey();
+let ownToken: HostTokenAnswer;
 beforeEach(async () => {
   hub = await createTestHub();
   host = await enrolNew(hub, 'agent-7');
@@ -70,6 +73,22 @@ const until = () => new Date(hub.wall.now() + DAY_MS).toISOString();
 
 const acts: readonly (readonly [string, before: Act, act: Act])[] = [
   ['host add', nothing, (of) => addHost(of, { host: 'new' }, operator)],
+  ['host add --token', nothing, (of) => addHost(of, { host: 'new', token: true }, operator)],
+  ['host token', nothing, (of) => issueHostToken(of, 'agent-7', operator)],
+  [
+    'host drop-token',
+    async (of) => {
+      ownToken = await issueHostToken(of, 'agent-7', operator);
+    },
+    (of) => dropHostToken(of, 'agent-7', ownToken.id, operator),
+  ],
+  [
+    'the first sight of a token of a host',
+    async (of) => {
+      ownToken = await issueHostToken(of, 'agent-7', operator);
+    },
+    (of) => host.beat(of, { bearer: ownToken.token }),
+  ],
   ['host reenrol', nothing, (of) => reenrolHost(of, 'agent-7', undefined, operator)],
   ['host suspend', nothing, (of) => suspendHost(of, 'agent-7', operator)],
   ['host resume', (of) => suspendHost(of, 'agent-7', operator), (of) => resumeHost(of, 'agent-7', operator)],

@@ -11,7 +11,7 @@ import { refresh } from '../refresh.ts';
 import { type Actor, appendAudit } from '../store/audit.ts';
 import { type GenerationRecord, insertGeneration, listGenerations } from '../store/generations.ts';
 import type { Db } from '../store/schema.ts';
-import { listTokens } from '../store/tokens.ts';
+import { listTokenNames } from '../store/tokens.ts';
 import { createToken, showToken } from './token/create-token.ts';
 
 export async function createSecret(hub: Hub, body: CreateSecretBody, actor: Actor): Promise<SecretRow> {
@@ -59,7 +59,7 @@ export async function showSecret(hub: Pick<Hub, 'vault'>, db: Db, name: string):
 export async function listSecretRows({ vault, db }: Pick<Hub, 'vault' | 'db'>): Promise<SecretRow[]> {
   const rows: SecretRow[] = [];
   if ((await listGenerations(db, vault, MASTER)).length > 0) rows.push(await showSecret({ vault }, db, MASTER));
-  for (const { name } of await listTokens(db, vault)) rows.push(await showToken({ vault }, db, name));
+  for (const name of await listTokenNames(db)) rows.push(await showToken({ vault }, db, name));
   return rows;
 }
 

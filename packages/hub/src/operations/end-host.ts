@@ -9,9 +9,11 @@ import { type Actor, type AuditEntry, appendAudit } from '../store/audit.ts';
 import { deleteCertificates } from '../store/certificates.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { listUndestroyed } from '../store/generations.ts';
+import { deleteHostTokens } from '../store/host-tokens.ts';
 import { type HostRecord, updateHost } from '../store/hosts.ts';
 import { deleteObserved, deletePendings, deletePin } from '../store/pins.ts';
 import { findRunning, updateRotation } from '../store/rotations.ts';
+import { deleteRungRules } from '../store/rung-rules.ts';
 import type { Tx } from '../store/schema.ts';
 import { listHeldTokens, removeHolder } from '../store/tokens.ts';
 import { type MendedHost, mendRows } from './begin-anew.ts';
@@ -38,6 +40,8 @@ export function removeHost(hub: Hub, id: string, actor: Actor): Promise<HostChan
     }
     const leftTokens = await leaveTokens(hub, tx, id);
     const details = { leftInRotation: isLeft, leftInTokens: leftTokens, mended };
+    // What was decided for this host alone is not decided for whoever is added under its id.
+    await deleteRungRules(tx, id);
     await record(hub, tx, { action: 'host.removed', host, actor, details });
     return { ...host, status: 'removed', banned: 0 };
   });
@@ -64,6 +68,7 @@ async function end(
     await killEnrolmentTokens(tx, id);
     await deletePin(tx, id);
     await deleteCertificates(tx, id);
+    await deleteHostTokens(tx, id);
     await deletePendings(tx, id);
     await deleteObserved(tx, id);
     const generations = await listUndestroyed(tx, hub.vault, MASTER);

@@ -4,6 +4,7 @@ import { limits } from '@rollcall/core/limits';
 import { decidePublication, type PinAnswer, type PublicationDecision, type PublishedKey } from '@rollcall/core/pins';
 import { parseWrapPublicKey, type WrapPublicKey } from '@rollcall/core/seal';
 import type { HeartbeatBody } from '@rollcall/wire';
+import type { AuthenticatedHost } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import type { RollEntry } from '../roll.ts';
 import { appendAudit } from '../store/audit.ts';
@@ -13,9 +14,10 @@ import type { Tx } from '../store/schema.ts';
 import { readHeldPins } from './held-pins.ts';
 import { takePin } from './take-pin.ts';
 
-/** A publication by a host that was authenticated with a bearer of its present life. */
+/** A publication by a host that was authenticated with a bearer of its present life, or with a token of its own. */
 export interface Publication {
   readonly host: string;
+  readonly rung: AuthenticatedHost['rung'];
   readonly body: HeartbeatBody;
   readonly from: string;
 }
@@ -39,7 +41,7 @@ export async function publishWrapKey(hub: Hub, entry: RollEntry, publication: Pu
 async function decide(
   hub: Hub,
   tx: Tx,
-  { host: id, body, from }: Publication,
+  { host: id, rung, body, from }: Publication,
   key: WrapPublicKey | 'malformed' | undefined,
 ): Promise<{ decision: PublicationDecision; changed: boolean }> {
   const now = hub.clock.now();
@@ -47,19 +49,26 @@ async function decide(
   const held = await readHeldPins(tx, hub.vault, host);
   const decision = decidePublication(
     held,
-    { key: toPublished(key), with: 'derived' },
+    { key: toPublished(key), with: rung },
     { firstUseUntilMs: host.first_use_until, nowMs: now, trustFrozen: false },
   );
   if (typeof key !== 'object') return { decision, changed: false };
   switch (decision.kind) {
     case 'taken': {
       const after = await takePin(hub, tx, host, decision.pin, key);
-      await recordTaken(tx, { now, host: after, anchor: decision.pin.anchor, fingerprint: key.fingerprint, from });
+      await recordTaken(tx, {
+        now,
+        host: after,
+        rung,
+        anchor: decision.pin.anchor,
+        fingerprint: key.fingerprint,
+        from,
+      });
       return { decision, changed: true };
     }
     case 'pending':
       if (decision.isNew)
-        await recordPending(hub, tx, { now, host: id, key, challenges: decision.challenges, body, from });
+        await recordPending(hub, tx, { now, host: id, rung, key, challenges: decision.challenges, body, from });
       return { decision, changed: decision.isNew };
     case 'observed':
       await observe(hub, tx, { now, host: id, key, from });
@@ -71,11 +80,11 @@ async function decide(
 
 async function recordTaken(
   tx: Tx,
-  taken: { now: number; host: HostRecord; anchor: string; fingerprint: string; from: string },
+  taken: { now: number; host: HostRecord; rung: string; anchor: string; fingerprint: string; from: string },
 ): Promise<void> {
   await appendAudit(tx, {
     at: taken.now,
-    actor: { id: taken.host.id, kind: 'host', rung: 'derived', verified: true },
+    actor: { id: taken.host.id, kind: 'host', rung: taken.rung, verified: true },
     action: 'pin.taken',
     target: taken.host.id,
     outcome: 'done',
@@ -86,9 +95,9 @@ async function recordTaken(
 async function recordPending(
   hub: Hub,
   tx: Tx,
-  pending: { now: number; host: string; key: WrapPublicKey; challenges: string; body: HeartbeatBody; from: string },
+  pending: Publication & { readonly now: number; readonly key: WrapPublicKey; readonly challenges: string },
 ): Promise<void> {
-  const { now, host, key, challenges, body, from } = pending;
+  const { now, host, rung, key, challenges, body, from } = pending;
   const entry = hub.roll.get(host);
   await insertPending(tx, hub.vault, {
     host,
@@ -104,7 +113,7 @@ async function recordPending(
   });
   await appendAudit(tx, {
     at: now,
-    actor: { id: host, kind: 'host', rung: 'derived', verified: true },
+    actor: { id: host, kind: 'host', rung, verified: true },
     action: 'pin.challenged',
     target: host,
     outcome: 'refused',

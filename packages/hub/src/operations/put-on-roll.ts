@@ -73,8 +73,8 @@ function newHost(
   return {
     id,
     folded: id.toLowerCase(),
-    // A host of an older fleet is here already; it is accepted by the rungs that policy allows (design 3).
-    status: body.existing === true ? 'active' : 'invited',
+    // A host of an older fleet is here already; one with a token of its own has no agent that could enrol (design 3).
+    status: body.existing === true || body.token === true ? 'active' : 'invited',
     reach: body.reach ?? 'pull',
     address: body.address ?? null,
     life: former === undefined ? 1 : former.life + 1,

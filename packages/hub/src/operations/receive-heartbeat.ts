@@ -7,14 +7,15 @@ import { type InstanceNote, isFresh, nextBeatMs, noteInstance } from '@rollcall/
 import type { PinAnswer } from '@rollcall/core/pins';
 import type { HubTime } from '@rollcall/core/rotation';
 import type { HeartbeatBody } from '@rollcall/wire';
-import type { AuthenticatedHost } from '../authenticate.ts';
+import { type AuthenticatedHost, verdictOf } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import type { RollEntry } from '../roll.ts';
 import { dueDeliveries } from './due-deliveries.ts';
 import { type MasterProof, proveMaster } from './prove-master.ts';
-import { noteBeatOfPending, publicationText, publishWrapKey } from './publish-wrap-key.ts';
+import { noteBeatOfPending, type Publication, publicationText, publishWrapKey } from './publish-wrap-key.ts';
 import { recordClone } from './record-clone.ts';
+import { seeHostToken } from './see-host-token.ts';
 import { dueTokenDeliveries } from './token/due-token-deliveries.ts';
 import { noteReports, proveTokens } from './token/note-beat.ts';
 
@@ -47,10 +48,11 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
 
   // What was proven and published counts from whichever instance it came: else a thief who beats beside the true host
   // could keep it from proving anything. What describes the host follows one instance, so that it does not flap.
-  const pin = publishAgain(beat, time) ?? (await publishWrapKey(hub, entry, { host: entry.id, body, from: beat.from }));
+  const pin = publishAgain(beat, time) ?? (await publishWrapKey(hub, entry, publicationOf(beat)));
   // Its key may have been the one that an operator approved, or waited for him: then this was a beat of the former life.
   if (who.life !== entry.life) return answer(hub, beat, pin, time);
   if (entry.publishing === null) entry.withoutKeyAt = time.nowMs;
+  if (who.hostToken !== null) await seeHostToken(hub, who);
   const proof = proofOf(beat);
   if (proof !== undefined) {
     await proveMaster(hub, proof);
@@ -60,7 +62,7 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   noteOld(hub, beat, time);
   if (note.moves) {
     // Before it counts as heard: what it keeps is known by then.
-    if (saysMore(body) || hub.tokenReports.has(entry.id)) await noteReports(hub, beat, time);
+    if (isStrongest(who) && (saysMore(body) || hub.tokenReports.has(entry.id))) await noteReports(hub, beat, time);
     noteLiveness(hub, beat, time);
   }
   return answer(hub, beat, pin, time);
@@ -70,14 +72,19 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
  * The header was verified before the body came in, which takes as long as its sender likes. A host that was ended meanwhile, or
  * whose life or generation was, is a stranger by now (I2).
  */
-function assertStillLetIn(hub: Hub, { entry, life, version, tokens }: AuthenticatedHost): void {
-  const isPresent = life === entry.life;
-  const isFormer = life === entry.life - 1 && entry.formerLifeUntil !== null && hub.clock.now() < entry.formerLifeUntil;
+function assertStillLetIn(hub: Hub, who: AuthenticatedHost): void {
+  const { entry, tokens } = who;
   const isOnRoll = hub.roll.get(entry.id) === entry && entry.status === 'active';
   const areTaken = tokens.every((token) => hub.tokens.accepts(token.secret).includes(token.version));
-  if (!isOnRoll || !(isPresent || isFormer) || !hub.generations.isLive(version) || !areTaken) {
-    throw new RollcallError('unauthenticated');
-  }
+  const isAccepted = verdictOf(hub, who, 'heartbeat') === 'accepted';
+  if (!isOnRoll || !areTaken || !isAccepted || !isLive(hub, who)) throw new RollcallError('unauthenticated');
+}
+
+function isLive(hub: Hub, { entry, life, version, hostToken }: AuthenticatedHost): boolean {
+  if (version === null) return hostToken !== null && entry.hostTokens.some(({ digest }) => digest === hostToken.digest);
+  const isPresent = life === entry.life;
+  const isFormer = life === entry.life - 1 && entry.formerLifeUntil !== null && hub.clock.now() < entry.formerLifeUntil;
+  return (isPresent || isFormer) && hub.generations.isLive(version);
 }
 
 /** Whether this beat speaks for the host: what describes the host follows one instance. */
@@ -100,13 +107,22 @@ function noteSpeaker(
 }
 
 /** Authenticated with an older generation than the one that the host has proven. */
-function isBehind({ provenVersion }: RollEntry, version: number): boolean {
-  return provenVersion !== null && version < provenVersion;
+function isBehind({ provenVersion }: RollEntry, version: number | null): boolean {
+  return provenVersion !== null && version !== null && version < provenVersion;
 }
 
 /** Most beats carry no token and no report: they wait for neither. */
 function holdsTokens({ entry, tokens }: AuthenticatedHost): boolean {
   return tokens.length > 0 || entry.tokens.length > 0;
+}
+
+/** What a host reports of itself counts from its strongest proven rung (design 5): whoever found its token reports nothing. */
+function isStrongest({ rung, entry }: AuthenticatedHost): boolean {
+  return rung === 'derived' || entry.provenVersion === null;
+}
+
+function publicationOf({ who: { entry, rung }, body, from }: Beat): Publication {
+  return { host: entry.id, rung, body, from };
 }
 
 function saysMore({ listener, tokens, probes, sinks }: HeartbeatBody): boolean {
@@ -134,6 +150,8 @@ function publishAgain({ who, body, from }: Beat, time: HubTime): PinAnswer | und
 /** An ack is a proof (I5): what the host says it holds counts under the bearer that it is to present, and not before. */
 function proofOf({ who, body }: Beat): MasterProof | undefined {
   const { entry, version } = who;
+  // A token of the host says nothing of a generation.
+  if (version === null) return undefined;
   const held = body.held[MASTER];
   const holdsWanted = held?.epoch === entry.wantedEpoch && held.step === entry.wantedStep;
   const provesStep = holdsWanted && entry.ackedStep < entry.wantedStep && version === entry.wantedPresent;
@@ -144,6 +162,7 @@ function proofOf({ who, body }: Beat): MasterProof | undefined {
 
 /** That a generation is presented which is about to go, or which the host has left behind. */
 function noteOld(hub: Hub, { who: { entry, version }, from }: Beat, time: HubTime): void {
+  if (version === null) return;
   const current = hub.generations.current?.version;
   if (current !== undefined && version < current) {
     hub.oldHits.note(version, { host: entry.id, address: from, atMs: time.nowMs });
@@ -161,7 +180,8 @@ function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void 
   if (entry.agentVersion !== body.agent.version) entry.agentVersion = body.agent.version;
   if (entry.startup !== body.startup) entry.startup = body.startup;
   entry.rung = who.rung;
-  entry.version = who.version;
+  // What was attributed stays so beside a program of the host that presents a token of it.
+  if (who.version !== null) entry.version = who.version;
   // A time can have the form of one and be none, as the 99th of a month. It is a claim, and no reason to refuse the beat; but
   // what is no number cannot be stored, and the liveness of all hosts is stored together.
   const skewMs = Math.round(Date.parse(body.sentAt) - time.nowMs);

@@ -3,6 +3,7 @@ import { limits } from '@rollcall/core/limits';
 import type { NewPin } from '@rollcall/core/pins';
 import type { WrapPublicKey } from '@rollcall/core/seal';
 import type { Hub } from '../hub.ts';
+import { deleteHostTokens } from '../store/host-tokens.ts';
 import { type HostRecord, updateHost } from '../store/hosts.ts';
 import { deleteObserved, deletePendings, writePin } from '../store/pins.ts';
 import type { Tx } from '../store/schema.ts';
@@ -38,6 +39,8 @@ export async function takePin(
     anchor: taken.anchor,
     since: now,
   });
+  // They are of the life that has ended.
+  if (taken.raisesLife) await deleteHostTokens(tx, host.id);
   await deletePendings(tx, host.id);
   await deleteObserved(tx, host.id);
   await issueMasterStep(hub, tx, host.id);

@@ -6,6 +6,7 @@ import { up as operators } from './migrations/002-operators.ts';
 import { up as trustChanges } from './migrations/003-trust-changes.ts';
 import { up as sharedTokens } from './migrations/004-shared-tokens.ts';
 import { up as certificates } from './migrations/005-certificates.ts';
+import { up as rungs } from './migrations/006-rungs.ts';
 import type { Db } from './schema.ts';
 
 const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
@@ -14,6 +15,7 @@ const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
   trustChanges,
   sharedTokens,
   certificates,
+  rungs,
 ];
 
 /** What this program writes. */

@@ -5,6 +5,7 @@
 import type { Auto, Phase, RotationReason } from '@rollcall/core/rotation';
 import type { OperatorRole } from '@rollcall/wire';
 import type { Kysely, Transaction } from 'kysely';
+import type { HostTokensTable, RungRulesTable } from './rung-tables.ts';
 
 export interface HostsTable {
   id: string;
@@ -282,6 +283,8 @@ export interface Schema {
   hub_keys: HubKeysTable;
   authorities: AuthoritiesTable;
   certificates: CertificatesTable;
+  host_tokens: HostTokensTable;
+  rung_rules: RungRulesTable;
   spent_challenges: SpentChallengesTable;
   operators: OperatorsTable;
   trust_changes: TrustChangesTable;

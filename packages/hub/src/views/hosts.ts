@@ -4,8 +4,10 @@ import type { HostRow, ShowHostAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import { listUnreadableRows } from '../operations/begin-anew.ts';
+import { liveTokensOf, toHostTokenRow } from '../operations/issue-host-token.ts';
 import type { RollEntry } from '../roll.ts';
 import { type AssignmentRecord, findAssignment } from '../store/assignments.ts';
+import { findHostTokens } from '../store/host-tokens.ts';
 import { type HostRecord, listRoll, readHost, type UnreadableHost } from '../store/hosts.ts';
 import { findPendings, findPin, listPendings, listPins, type PendingRecord, type PinRecord } from '../store/pins.ts';
 import { orUnreadable, type Readable } from '../store/trust-row.ts';
@@ -25,6 +27,7 @@ export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
   const pin = await orUnreadable(findPin(db, vault, id));
   const pendings = await orUnreadable(findPendings(db, vault, id));
   const assignment = await orUnreadable(findAssignment(db, vault, id, MASTER));
+  const tokens = await findHostTokens(db, vault, id);
   const entry = hub.roll.get(id);
   return {
     host: toRow(hub, host === 'unreadable' ? { id, status: host } : host, { pin, pendings }),
@@ -33,6 +36,7 @@ export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
     agentVersion: entry?.agentVersion ?? null,
     addedAt: host === 'unreadable' ? null : toTime(host.added_at),
     assignments: typeof assignment === 'object' ? [toAssignmentRow(assignment)] : [],
+    tokens: host === 'unreadable' ? [] : liveTokensOf(host, tokens).map(toHostTokenRow),
     refused: (entry?.refused ?? []).map(({ secret, reason }) => ({ secret, reason })),
     unreadable: await listUnreadableRows(hub, db, id),
   };
@@ -78,6 +82,15 @@ function toRow(hub: Hub, host: HostRecord | UnreadableHost, { pin, pendings }: K
   };
 }
 
+function isUnreadable(
+  host: HostRecord | UnreadableHost,
+  { pin, pendings }: Keys,
+  entry: RollEntry | undefined,
+): boolean {
+  const rows = [host.status, pin, pendings, ...Object.values(entry?.rungs ?? {})];
+  return rows.includes('unreadable') || entry?.isAssignmentReadable === false || entry?.areHostTokensReadable === false;
+}
+
 function flagsOf(
   hub: Hub,
   host: HostRecord | UnreadableHost,
@@ -86,7 +99,7 @@ function flagsOf(
 ): string[] {
   const now = hub.clock.monotonic();
   const flags: [string, boolean][] = [
-    ['unreadable', [host.status, pin, pendings].includes('unreadable') || entry?.isAssignmentReadable === false],
+    ['unreadable', isUnreadable(host, { pin, pendings }, entry)],
     ['banned', host.status !== 'unreadable' && host.banned === 1],
     ['approved_key_awaited', host.status !== 'unreadable' && host.approved_fingerprint !== null],
     ['stale', entry !== undefined && isStale(entry.seenMonotonic, entry.intervalMs, hub.clock.startedMonotonic, now)],

@@ -6,6 +6,7 @@ import { addHost, reenrolHost } from '../../operations/add-host.ts';
 import { approvePin, confirmPin, rejectPin } from '../../operations/decide-pin.ts';
 import { evictHost, removeHost } from '../../operations/end-host.ts';
 import { importHosts } from '../../operations/import-hosts.ts';
+import { dropHostToken, issueHostToken } from '../../operations/issue-host-token.ts';
 import { resumeHost, suspendHost, unbanHost } from '../../operations/suspend-host.ts';
 import { listHostRows, showHost } from '../../views/hosts.ts';
 import { listPendingPins, showPin } from '../../views/pins.ts';
@@ -17,6 +18,8 @@ export function registerHostRoutes(on: OperatorRegister, hub: Hub): void {
   on(routes.importHosts, async ({ body, actor }) => importHosts(hub, body, actor));
   on(routes.showHost, async ({ host }) => showHost(hub, host));
   on(routes.reenrolHost, async ({ host, body, actor }) => reenrolHost(hub, host, body.tokenLifeMs, actor));
+  on(routes.issueHostToken, async ({ host, actor }) => issueHostToken(hub, host, actor));
+  on(routes.dropHostToken, async ({ host, name, actor }) => dropHostToken(hub, host, name, actor));
   on(routes.suspendHost, async ({ host, actor }) => suspendHost(hub, host, actor));
   on(routes.resumeHost, async ({ host, actor }) => resumeHost(hub, host, actor));
   on(routes.evictHost, async ({ host, body, actor }) => evictHost(hub, host, body.ban === true, actor));

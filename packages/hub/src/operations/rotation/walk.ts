@@ -17,7 +17,7 @@ import { refresh } from '../../refresh.ts';
 import { type Actor, hubActor } from '../../store/audit.ts';
 import { findRotation, findRunning } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
-import { listTokens } from '../../store/tokens.ts';
+import { listTokenNames } from '../../store/tokens.ts';
 import { type StartInput, type Subject, subjectOf, type WalkView } from './subject.ts';
 import { readRotation } from './view.ts';
 import { enterPhase, narrowAtOnce, recordRotation, storeRotation } from './write.ts';
@@ -45,7 +45,7 @@ export function stepMaster(hub: Hub): Promise<boolean> {
 export async function stepTokens(hub: Hub): Promise<boolean> {
   let changed = false;
   let failure: Error | undefined;
-  for (const { name } of await listTokens(hub.db, hub.vault)) {
+  for (const name of await listTokenNames(hub.db)) {
     // One whose rows cannot be read holds up no other; the job says so in the end.
     try {
       changed = (await step(hub, name)) || changed;

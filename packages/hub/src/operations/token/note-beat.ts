@@ -89,7 +89,11 @@ function keepSources(
   return [...named, ...before.filter((source) => !again.has(keyOf(source)))].slice(0, limits.oldHitSources);
 }
 
-async function proveToken(hub: Hub, { entry, life }: AuthenticatedHost, { secret, wanted }: TokenEntry): Promise<void> {
+async function proveToken(
+  hub: Hub,
+  { entry, rung, life }: AuthenticatedHost,
+  { secret, wanted }: TokenEntry,
+): Promise<void> {
   if (wanted === undefined) return;
   await hub.db.transaction().execute(async (tx) => {
     const now = hub.clock.now();
@@ -99,7 +103,7 @@ async function proveToken(hub: Hub, { entry, life }: AuthenticatedHost, { secret
     if (!(await ackStep(tx, hub.vault, { host: host.id, secret, step: wanted.step, at: now }))) return;
     await appendAudit(tx, {
       at: now,
-      actor: { id: host.id, kind: 'host', rung: 'derived', verified: true },
+      actor: { id: host.id, kind: 'host', rung, verified: true },
       action: 'host.proved',
       target: host.id,
       outcome: 'done',
@@ -113,7 +117,7 @@ async function proveToken(hub: Hub, { entry, life }: AuthenticatedHost, { secret
 /** The live version whose keyed digest a sink reported: under the key of this very beat, so that no recorded one counts. */
 function versionIn(hub: Hub, who: AuthenticatedHost, secret: string, digest: string | null): SinkHolding['holds'] {
   const reported = digest === null ? undefined : decodeHex(digest);
-  if (reported === undefined) return null;
+  if (reported === undefined || who.version === null) return null;
   const keys = deriveHostKeys(toMasterGeneration(hub.generations.read(who.version)), who.entry.id, who.life, [
     'heartbeat',
   ]);

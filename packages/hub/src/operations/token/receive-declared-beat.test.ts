@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 async function beatAs(host: string, changes: Partial<HeartbeatBody> = {}, token = TOKEN) {
   const rawHeaders = ['X-Node-Token', token, 'X-Rollcall-Host', host];
-  const who = await authenticateMember(hub, { rawHeaders } as IncomingMessage);
+  const who = await authenticateMember(hub, { rawHeaders } as IncomingMessage, 'heartbeat');
   const answer = await receiveDeclaredBeat(hub, {
     who,
     body: { ...body, ...changes },

@@ -4,8 +4,9 @@
  */
 import { RollcallError } from '@rollcall/core/errors';
 import { nextBeatMs } from '@rollcall/core/liveness';
+import { isEnoughFor } from '@rollcall/core/rungs';
 import { type HeartbeatBody, routes } from '@rollcall/wire';
-import type { AuthenticatedMember } from '../../authenticate.ts';
+import { type AuthenticatedMember, verdictOf } from '../../authenticate.ts';
 import type { Hub } from '../../hub.ts';
 import type { RollEntry } from '../../roll.ts';
 
@@ -20,13 +21,14 @@ export interface DeclaredBeat {
 export async function receiveDeclaredBeat(hub: Hub, { who, body, from, userAgent }: DeclaredBeat): Promise<string> {
   const { token, declaredHost } = who;
   // The body may have come long after its header.
-  if (!hub.tokens.accepts(token.secret).includes(token.version)) throw new RollcallError('unauthenticated');
+  const isTaken = hub.tokens.accepts(token.secret).includes(token.version);
+  if (!isTaken || verdictOf(hub, who, 'heartbeat') !== 'accepted') throw new RollcallError('unauthenticated');
   if (body.host !== undefined && body.host !== declaredHost) throw new RollcallError('host_mismatch');
   const { nowMs, monotonicMs } = hub.clock.read();
   const source = { address: from, userAgent, route: routes.heartbeat.path, host: declaredHost, atMs: nowMs };
   hub.tokenHits.note(token.secret, token.version, token.kind, source);
   const entry = declaredHost === null ? undefined : hub.roll.get(declaredHost);
-  if (entry !== undefined && mayBeDeclared(entry)) {
+  if (entry !== undefined && mayDescribe(entry, who)) {
     entry.lastSeenAt = nowMs;
     entry.seenMonotonic = monotonicMs;
     entry.intervalMs = hub.settings.beatMs;
@@ -44,7 +46,11 @@ export async function receiveDeclaredBeat(hub: Hub, { who, body, from, userAgent
   return `{"time":"${now}","nextBeatMs":${beatMs},"pin":{"state":"none"},"deliveries":[],"statements":${hub.statements()}}`;
 }
 
-/** On the roll, let in, and never known by anything that proves which host it is. */
-function mayBeDeclared({ status, pinState, provenVersion }: RollEntry): boolean {
-  return status === 'active' && pinState === 'none' && provenVersion === null;
+function mayDescribe(entry: RollEntry, { rung }: AuthenticatedMember): boolean {
+  return entry.status === 'active' && isEnoughFor(isUnproven(entry) ? 'describe-unproven-host' : 'describe-host', rung);
+}
+
+/** Never known by anything that proves which host it is. */
+function isUnproven({ pinState, provenVersion, wasSeenByToken }: RollEntry): boolean {
+  return pinState === 'none' && provenVersion === null && !wasSeenByToken;
 }

@@ -51,7 +51,7 @@ beforeEach(async () => {
 
 async function takes(token: string): Promise<boolean> {
   const request = { rawHeaders: ['X-Node-Token', token], headers: {}, socket: {} } as unknown as IncomingMessage;
-  return (await codeOf(authenticateMember(hub, request))) === 'done';
+  return (await codeOf(authenticateMember(hub, request, 'ask-who-i-am'))) === 'done';
 }
 
 /** No valid caller is ever refused (I1): not a host's beat, and not what the program beside the hub sends. */
