@@ -181,7 +181,9 @@ function prepare(
     const end = rows?.rotation?.terms?.narrowByMs ?? null;
     return end !== null && end > nowMs ? [end] : [];
   });
-  const slots = held.flatMap(({ rows, unreadableSince }) => (rows === undefined ? [] : [toSlot(rows, unreadableSince, nowMs)]));
+  const slots = held.flatMap(({ rows, unreadableSince }) =>
+    rows === undefined ? [] : [toSlot(rows, unreadableSince, nowMs)],
+  );
   return { slots, untilMs: Math.min(...ends) };
 }
 

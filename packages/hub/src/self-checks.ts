@@ -28,6 +28,7 @@ export function createSelfChecks(
       hint: 'Generations of the master cannot be read: is this the key-encryption key of this database?',
     },
     await checkRows(hub),
+    await checkTokens(hub),
     {
       code: 'jobs',
       ok: observed.areJobsAlive(),
@@ -64,6 +65,16 @@ async function checkRows(hub: Hub): Promise<HubCheck> {
   const unreadable = [...hub.roll.entries()].filter(isUnreadable).map(({ id }) => id);
   const hint = `Rows of ${listNames(unreadable)} were not written by this hub, or are damaged: \`rollcall host show HOST\` says which, \`rollcall host reenrol HOST\` begins it anew.`;
   return { code: 'pin_store', ok: unreadable.length === 0, hint };
+}
+
+async function checkTokens(hub: Hub): Promise<HubCheck> {
+  const isRead = await succeeds(hub.tokens.catchUp());
+  const unreadable = hub.tokens.unreadable();
+  const hint =
+    unreadable.length === 0
+      ? 'Shared tokens cannot be read: see the database, its disk and its modes.'
+      : `Rows of ${listNames(unreadable)} were not written by this hub, or are damaged: nobody is let in by it. Restore the database, or give whoever holds it another one: \`rollcall secret create\`.`;
+  return { code: 'token_store', ok: isRead && unreadable.length === 0, hint };
 }
 
 function isUnreadable({ status, pinState, isAssignmentReadable }: RollEntry): boolean {

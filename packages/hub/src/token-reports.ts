@@ -46,7 +46,7 @@ export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }
   const records = new Map<string, CountRecord>();
   const key = (secret: string, member: string, version: number) => `${secret} ${member} ${version}`;
   // One that cannot be read was never said: its window begins anew.
-  for (const name of await listTokenNames(db)) {
+  for (const name of await listTokenNames(db).catch(() => [])) {
     for (const { secret, member, version, ...record } of await listTokenCounts(db, vault, name).catch(() => [])) {
       records.set(key(secret, member, version), record);
     }

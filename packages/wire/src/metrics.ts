@@ -47,6 +47,7 @@ export const metricTable = {
         'database',
         'generation_store',
         'pin_store',
+        'token_store',
         'jobs',
         'hub_time',
         'certificate_life',

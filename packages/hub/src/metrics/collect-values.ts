@@ -14,6 +14,7 @@ import type { RollEntry } from '../roll.ts';
 import type { SelfChecks } from '../self-checks.ts';
 import { findRunning } from '../store/rotations.ts';
 import { listTokenNames } from '../store/tokens.ts';
+import { orUnreadable } from '../store/trust-row.ts';
 
 /** What the hub itself does not hold. */
 export interface MetricSources {
@@ -132,12 +133,18 @@ interface TokenReading {
 async function viewTokens(hub: Hub): Promise<readonly TokenReading[]> {
   const readings: TokenReading[] = [];
   for (const secret of await listTokenNames(hub.db)) {
-    const running = await findRunning(hub.db, hub.vault, secret);
-    const view = running === undefined ? undefined : await viewToken(hub, hub.db, running);
-    const holders = view?.holders ?? (await observeHolders(hub, hub.db, secret, null));
-    readings.push({ secret, holders, ...(view === undefined ? {} : { view }) });
+    // Of one that cannot be read nothing is said, which is not that nobody holds it; that it cannot is another metric.
+    const reading = await orUnreadable(readToken(hub, secret));
+    if (reading !== 'unreadable') readings.push(reading);
   }
   return readings;
+}
+
+async function readToken(hub: Hub, secret: string): Promise<TokenReading> {
+  const running = await findRunning(hub.db, hub.vault, secret);
+  if (running === undefined) return { secret, holders: await observeHolders(hub, hub.db, secret, null) };
+  const view = await viewToken(hub, hub.db, running);
+  return { secret, holders: view.holders, view };
 }
 
 /** Nobody has seen it send what it is told to send. */

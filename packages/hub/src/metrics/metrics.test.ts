@@ -126,6 +126,7 @@ describe('moves by the act that it is about:', () => {
     ['rollcall_hosts_not_proven{secret="fleet"}', -1, async () => { await host.beat(hub); await host.beat(hub); }],
     ['rollcall_rotation_phase{secret="fleet",phase="widening"}', 1, rotateToken],
     ['rollcall_rotation_blockers{secret="fleet"}', 1, rotateToken],
+    ['rollcall_check_ok{check="token_store"}', -1, () => { hub.tamper('update tokens set created_at = created_at + 1'); return hub.tokens.reload(); }],
   ])('of a shared token: %s, by %d', async (series, by, act) => {
     await bringToken();
     await moves(series, by, act);
