@@ -35,6 +35,8 @@ export interface TokenReports {
   /** Whether it ever said anything. */
   has(host: string): boolean;
   write(host: string, report: HostReport): void;
+  /** What was said in a life that has ended is nothing that the next one says. */
+  forget(host: string): void;
   /** Since when the host's count of a version is what it is; `null`: it never said. */
   flatSince(host: string, secret: string, version: number): number | null;
   /** What cannot be written is no reason to refuse a beat: after a restart its count is another one, and its window begins anew. */
@@ -55,6 +57,7 @@ export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }
     has: (host) => reports.has(host),
     of: (host) => reports.get(host) ?? noReport,
     write: (host, report) => void reports.set(host, report),
+    forget: (host) => void reports.delete(host),
     flatSince: (host, secret, version) => records.get(key(secret, host, version))?.flatSinceMs ?? null,
     count: async ({ secret, member, version, ...report }, nowMs) => {
       const before = records.get(key(secret, member, version)) ?? null;

@@ -25,6 +25,15 @@ describe.each<[string, (of: TestHub) => Promise<unknown>]>([
   ['evicted', (of) => evictHost(of, 'agent-7', false, operator)],
   ['removed', (of) => removeHost(of, 'agent-7', operator)],
 ])('a host that is %s', (_state, end) => {
+  it('has said nothing: what it reported of its listener is forgotten, and no other host’s', async () => {
+    const tokens = [{ secret: 'fleet', counter: 'AAAAAAAAAAAAAAAAAAAAAA', hits: [], samples: [] }];
+    const other = await enrolNew(hub, 'agent-9');
+    for (const one of [host, other]) await one.beat(hub, { body: { tokens } });
+    expect(hub.tokenReports.has('agent-7')).toBe(true);
+    await end(hub);
+    expect([hub.tokenReports.has('agent-7'), hub.tokenReports.has('agent-9')]).toEqual([false, true]);
+  });
+
   it('holds nothing: pin, pendings, approvals, tokens and bearers are dead, and no other host’s', async () => {
     await host.beat(hub, { key: createWrapKey() });
     await approvePin(hub, 'agent-7', createWrapKey().public.fingerprint, operator);

@@ -74,6 +74,7 @@ async function end(
     const generations = await listUndestroyed(tx, hub.vault, MASTER);
     return { after: ended, held: [...heldSecrets(ended, generations, hub.clock.now()), ...tokens] };
   });
+  hub.tokenReports.forget(id);
   await refresh(hub);
   hub.nudgeRotation();
   // Derived keys are the host's own, and dead with its life; what it knows beside them is listed.
