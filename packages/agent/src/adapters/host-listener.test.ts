@@ -50,6 +50,30 @@ describe('the listener opens', () => {
     expect(at.codes).toEqual(['listener_unconfirmed']);
   });
 
+  it('with what came beside the confirmation, and not a moment before it: nobody is refused what others were told to present', async () => {
+    const at = made([step]);
+    const { durable } = at.state();
+    const next = tokenStep(2, [1, 2]);
+    const taken = { ...durable, assignments: new Map(durable.assignments).set(next.secret, next) };
+    const doing = {
+      kind: 'persisting',
+      next: taken,
+      secrets: [next.secret],
+      refusedBefore: new Map(),
+      isBeginning: false,
+      thenAtOnce: true,
+      wakeAtMs: 0,
+    } as const;
+    await at.change({ doing });
+    await at.confirm();
+    expect(at.listener.status()).toMatchObject({ open: false, reason: 'listener_unconfirmed' });
+    await at.change({ durable: taken, doing: { kind: 'waiting' } });
+    for (const version of [1, 2]) expect((await callTls(at.port(), '/v1/host', token(version))).status).toBe(200);
+    // The control: it is no reason to close what is open.
+    await at.change({ doing });
+    expect(at.listener.status().open).toBe(true);
+  });
+
   it.each([
     ['listener_no_credential', { assignments: new Map() }],
     ['listener_no_certificate', { listener: {} }],

@@ -106,6 +106,8 @@ export function createHostListener(
       certificate: listener?.current,
       confirmation: state.confirmation,
       hasResumed: suspendedMs() - confirmedAtSuspendedMs > limits.suspensionMs,
+      isOpen: opened !== undefined,
+      isTaking: state.doing.kind === 'persisting',
     };
     return decideListener(facts, clock.monotonic());
   };
@@ -206,7 +208,10 @@ export function createHostListener(
         counters.hold(acceptance.tokens);
         if (listen !== undefined) probes.hold(next.durable.assignments);
       }
-      const isSame = next.durable === before.durable && next.confirmation === before.confirmation;
+      const isSame =
+        next.durable === before.durable &&
+        next.confirmation === before.confirmation &&
+        next.doing.kind === before.doing.kind;
       if (listen !== undefined && !isSame) void check();
     },
     handle: handleLocal,

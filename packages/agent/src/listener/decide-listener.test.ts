@@ -13,6 +13,8 @@ const facts: ListenerFacts = {
   certificate: { notBeforeMs: HUB_TIME - HOUR_MS, notAfterMs: HUB_TIME + HOUR_MS },
   confirmation: { generations: [2], hubTimeMs: HUB_TIME, monotonicMs: NOW },
   hasResumed: false,
+  isOpen: false,
+  isTaking: false,
 };
 const confirmed = (changes: object) => ({
   confirmation: { generations: [2], hubTimeMs: HUB_TIME, monotonicMs: NOW, ...changes },
@@ -27,6 +29,7 @@ describe('a listener is open', () => {
     ['to the last moment of the window', longLived, NOW + limits.verifyWindowMs - 1],
     ['to the last moment of a window that the hub has named', confirmed({ windowMs: 10_000 }), NOW + 9_999],
     ['to the last moment of its certificate', {}, NOW + HOUR_MS - 1],
+    ['while something new is written, if it was', { isOpen: true, isTaking: true }, NOW],
     ['of a host in the middle of a rotation of the master', { assignments: holding([], [2, 1]) }, NOW],
   ])('%s', (_, changes, now) => {
     expect(decideListener({ ...facts, ...changes }, now)).toEqual({ open: true });
@@ -40,6 +43,7 @@ describe('a listener is closed', () => {
     ['listener_no_certificate', 'without a certificate', { certificate: undefined }],
     ['listener_unconfirmed', 'before the hub has confirmed anything', { confirmation: undefined }],
     ['listener_unconfirmed', 'after a resume', { hasResumed: true }],
+    ['listener_unconfirmed', 'before what came with the confirmation is written', { isTaking: true }],
     ['listener_unconfirmed', 'when the window is over', longLived, NOW + limits.verifyWindowMs],
     [
       'listener_unconfirmed',

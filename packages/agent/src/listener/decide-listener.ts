@@ -28,6 +28,9 @@ export interface ListenerFacts {
   readonly confirmation: Confirmation | undefined;
   /** The machine was suspended since the confirmation came. */
   readonly hasResumed: boolean;
+  readonly isOpen: boolean;
+  /** What came with the last answer is not durable yet, and so not in `assignments`. */
+  readonly isTaking: boolean;
 }
 
 export type ListenerDecision = { readonly open: true } | { readonly open: false; readonly reason: ListenerReason };
@@ -48,6 +51,8 @@ export function decideListener(facts: ListenerFacts, nowMonotonicMs: number): Li
   if (certificate === undefined) return closed('listener_no_certificate');
   if (confirmation === undefined || hasResumed) return closed('listener_unconfirmed');
   const elapsedMs = nowMonotonicMs - confirmation.monotonicMs;
+  // What was missed comes with the confirmation: whoever was let in before it counts would be refused what others present (I1).
+  if (facts.isTaking && !facts.isOpen) return closed('listener_unconfirmed');
   // A clock that went backwards says nothing about how long it has been.
   if (elapsedMs < 0 || elapsedMs >= (confirmation.windowMs ?? limits.verifyWindowMs))
     return closed('listener_unconfirmed');
