@@ -5,6 +5,7 @@
 import { availableParallelism, cpus } from 'node:os';
 import { benchBearer } from './bearer.ts';
 import { benchFlood } from './flood.ts';
+import { benchGates } from './gates.ts';
 import { benchHeartbeat } from './heartbeat.ts';
 import type { BenchResult } from './measure.ts';
 import { benchSeal } from './seal.ts';
@@ -15,7 +16,7 @@ import { benchTokenTiming } from './token-timing.ts';
 
 const benches: readonly (() => Promise<BenchResult[]>)[] = process.argv.includes('--timing')
   ? [() => benchTiming(), benchTokenTiming]
-  : [benchSeal, benchBearer, benchToken, benchHeartbeat, benchFlood, benchSlowSenders];
+  : [benchSeal, benchBearer, benchToken, benchGates, benchHeartbeat, benchFlood, benchSlowSenders];
 
 const results: BenchResult[] = [];
 for (const bench of benches) results.push(...(await bench()));

@@ -21,8 +21,6 @@ export function everyVerifierDropped(rotation: Rotation, observations: Observati
 /** Every caller that can be known was seen with the version that stays since it was told to, and with no other since then. */
 export function everyCallerSeen(rotation: Rotation, observations: Observations): readonly Blocker[] {
   const wanted = stayingVersion(rotation);
-  // Of declared callers nothing is known but that the counters stay flat, and those are asked in the next phase.
-  const isDeclared = observations.holders.some(({ kind }) => kind === 'caller');
   return lacking(
     rotation,
     observations,
@@ -41,7 +39,8 @@ export function everyCallerSeen(rotation: Rotation, observations: Observations):
       const waits = !wasTold && holder.fresh && hintForStanding(holder) === null;
       return { missing: 'seen_presenting', hint: waits ? 'It waits for its turn.' : hintForUnseen(holder, wanted) };
     },
-    isDeclared ? 'none is no blocker' : 'blocks',
+    // Of declared callers nothing is known but that the counters stay flat, and those are asked in the next phase.
+    () => observations.holders.some(({ kind }) => kind === 'caller'),
   );
 }
 
@@ -113,7 +112,7 @@ function sinksLacking(
     const named = behind.map(({ name, problem }) => (problem === null ? name : `${name} (${problem})`)).join(', ');
     return { missing, hint: hintFor(named) };
   };
-  return lacking(rotation, observations, mayHaveSinks, lacks, 'none is no blocker');
+  return lacking(rotation, observations, mayHaveSinks, lacks, () => true);
 }
 
 const isVerifier = ({ verifies }: Holder): boolean => verifies;
@@ -153,20 +152,30 @@ function lacking(
   { holders }: Observations,
   isAsked: (holder: Holder) => boolean,
   lacks: Lacks,
-  ofNone: 'blocks' | 'none is no blocker' = 'blocks',
+  mayBeNone: () => boolean = () => false,
 ): readonly Blocker[] {
-  const asked = holders.filter(isAsked);
   const sinceMs = rotation.phaseStartedAtMs;
-  if (asked.length === 0 && ofNone === 'blocks') {
-    const hint =
-      'Nobody holds this token who could be asked: see `rollcall secret show`. A pass over nothing is not readiness.';
-    return [{ member: rotation.secret, missing: 'no_holder', sinceMs, hint }];
-  }
   const left = new Set(rotation.left);
-  return asked.flatMap((holder) => {
-    const lack = lacksNothing(holder) || left.has(holder.id) ? null : lacks(holder);
-    return lack === null ? [] : [{ member: holder.id, sinceMs, ...lack }];
-  });
+  const blockers: Blocker[] = [];
+  // Members of a large fleet lack the same for the same reason: one text is kept of all that say it.
+  const hints = new Map<string, string>();
+  let asked = 0;
+  for (const holder of holders) {
+    if (!isAsked(holder)) continue;
+    asked += 1;
+    const lack = lacks(holder);
+    if (lack === null || lacksNothing(holder) || left.has(holder.id)) continue;
+    let hint = hints.get(lack.hint);
+    if (hint === undefined) {
+      hint = lack.hint;
+      hints.set(hint, hint);
+    }
+    blockers.push({ member: holder.id, missing: lack.missing, sinceMs, hint });
+  }
+  if (asked > 0 || mayBeNone()) return blockers;
+  const hint =
+    'Nobody holds this token who could be asked: see `rollcall secret show`. A pass over nothing is not readiness.';
+  return [{ member: rotation.secret, missing: 'no_holder', sinceMs, hint }];
 }
 
 function whoSends(version: number, [newest, ...others]: Holder['sources']): string {
