@@ -6,6 +6,7 @@ import type {
   ExposureAnswer,
   HostRow,
   HubStatusAnswer,
+  ListRungsAnswer,
   PendingPin,
   ReadinessAnswer,
   RotationStatus,
@@ -138,8 +139,46 @@ export const shownHost: ShowHostAnswer = {
     { id: '5f0c2a91', issuedAt: at(-300_000), seenAt: at(-299_000) },
     { id: '00d1e2f3', issuedAt: at(-60), seenAt: null },
   ],
+  rungs: [
+    { rung: 'fleet-token', accepted: false, decidedFor: 'host', reason: 'It has climbed.', since: at(-7_200) },
+    { rung: 'derived', accepted: true, decidedFor: 'nobody', reason: 'Open since the beginning.', since: null },
+  ],
   refused: [{ secret: 'master', reason: 'delivery_unopenable' }],
   unreadable: [],
+};
+
+export const listedRungs: ListRungsAnswer = {
+  rungs: [
+    {
+      rung: 'fleet-token',
+      accepted: false,
+      decidedFor: 'fleet',
+      reason: 'Every host has climbed.',
+      since: at(-7_200),
+      hosts: 1,
+    },
+    {
+      rung: 'host-token',
+      accepted: null,
+      decidedFor: 'fleet',
+      reason: 'What was decided cannot be read, so nobody is let in by this rung until it is decided anew.',
+      since: null,
+      hosts: 2,
+    },
+    { rung: 'derived', accepted: true, decidedFor: 'nobody', reason: 'Open.', since: null, hosts: 6 },
+  ],
+  neverHeard: 3,
+  examined: 12,
+  exceptions: [
+    {
+      host: LONG_ID,
+      rung: 'fleet-token',
+      accepted: true,
+      decidedFor: 'host',
+      reason: 'Its agent is mended on Monday.',
+      since: at(-60),
+    },
+  ],
 };
 
 export const pending: PendingPin = {

@@ -147,7 +147,9 @@ const rows = {
   window_out_of_bounds: [400, 2, 'The window ends too early or too late.', 'Choose a time in the future within the bound that the details name.'],
 
   // --- Rungs (design 3)
-  no_rung_left: [409, 3, 'Nothing would be accepted any more, and nobody could get back in.', 'Accept another rung first.'],
+  no_rung_left: [409, 3, 'Nothing would be accepted any more, and nobody could get back in.', 'Accept another rung first: `rollcall rung accept`.'],
+  rung_in_use: [409, 3, 'Nothing else would let these hosts in.', 'Close it by evidence: `rollcall rotation start rung:RUNG`. Or go on without them with --leave NAME….'],
+  rung_undecided: [404, 1, 'Nothing was decided about this rung for this host.', 'See what was: `rollcall rung list`.'],
   host_tokens_full: [409, 3, 'The host has two tokens already.', 'The older one goes when the newer one was seen. To end one at once: `rollcall host drop-token HOST ID`.'],
   host_token_unknown: [404, 1, 'The host has no token of this id.', 'See those that it has: `rollcall host show HOST`.'],
 

@@ -9,7 +9,7 @@ import { utf8 } from '@rollcall/core/bytes';
 import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { isHostId } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
-import { type Act, decideRung, noPolicy, type Rung } from '@rollcall/core/rungs';
+import { type Act, decideRung, noPolicy, type Rung, type RungVerdict } from '@rollcall/core/rungs';
 import { type HostTokenEntry, keyOf } from './host-token-entries.ts';
 import type { Hub } from './hub.ts';
 import type { PresentedToken } from './live-tokens.ts';
@@ -60,13 +60,13 @@ export function isMember({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * By a shared token alone, of a caller that sends no bearer. Two tokens are no stronger than one, so one is all that is taken.
+ * By a shared token alone, of a caller that sends no bearer. `probe`: the hub asks itself, and no rung is stood on. Two tokens are no stronger than one, so one is all that is taken.
  * Throws as `authenticateHost` does.
  */
 export async function authenticateMember(
   hub: AuthHub,
   request: IncomingMessage,
-  act: Act,
+  act: Act | 'probe',
 ): Promise<AuthenticatedMember> {
   const { authorization, host, tokens, isDoubled } = readHeaders(request.rawHeaders);
   const presented = isDoubled || authorization !== undefined || tokens.length !== 1 ? '' : (tokens[0] as string);
@@ -92,8 +92,9 @@ export async function authenticateMember(
 export function verdictOf(
   { roll }: Pick<Hub, 'roll'>,
   who: AuthenticatedHost | AuthenticatedMember,
-  act: Act,
-): ReturnType<typeof decideRung> {
+  act: Act | 'probe',
+): RungVerdict {
+  if (act === 'probe') return 'accepted';
   if (who.rung !== 'fleet-token') return decideRung(act, who.rung, roll.fleetRungs, who.entry.rungs);
   const declared = who.declaredHost === null ? undefined : roll.get(who.declaredHost);
   return decideRung(act, who.rung, roll.fleetRungs, declared?.rungs ?? noPolicy);

@@ -70,7 +70,14 @@ export async function examineHub(options: {
 }): Promise<Examination> {
   const dir = resolve(options.dir);
   const facts = await observeHub(dir, hubPaths(dir, options.kekFile), createSystemClock().now());
-  return { part: 'hub', place: dir, isRunning: facts.running !== null, findings: judgeHub(facts) };
+  const decided = facts.stored.state === 'read' ? (facts.stored.inside?.decidedRungs ?? []) : [];
+  return {
+    part: 'hub',
+    place: dir,
+    isRunning: facts.running !== null,
+    findings: judgeHub(facts),
+    ...(decided.length === 0 ? {} : { decidedRungs: decided }),
+  };
 }
 
 /** Runs until SIGTERM or SIGINT, and resolves after a clean stop. */

@@ -29,6 +29,7 @@ export function createSelfChecks(
     },
     await checkRows(hub),
     await checkTokens(hub),
+    checkRungs(hub),
     {
       code: 'jobs',
       ok: observed.areJobsAlive(),
@@ -67,6 +68,17 @@ async function checkRows(hub: Hub): Promise<HubCheck> {
   return { code: 'pin_store', ok: unreadable.length === 0, hint };
 }
 
+/** After `checkRows`, which reads them. */
+function checkRungs({ roll }: Hub): HubCheck {
+  const scopes = [
+    ['the fleet', roll.fleetRungs] as const,
+    ...[...roll.entries()].map(({ id, rungs }) => [id, rungs] as const),
+  ];
+  const unreadable = scopes.filter(([, rungs]) => Object.values(rungs).includes('unreadable')).map(([id]) => id);
+  const hint = `What was decided about rungs for ${listNames(unreadable)} cannot be read, so nobody is let in by them: decide anew, \`rollcall rung accept\` or \`rollcall rung refuse\`.`;
+  return { code: 'rung_policy', ok: unreadable.length === 0, hint };
+}
+
 async function checkTokens(hub: Hub): Promise<HubCheck> {
   const isRead = await succeeds(hub.tokens.catchUp());
   const unreadable = hub.tokens.unreadable();
@@ -77,8 +89,8 @@ async function checkTokens(hub: Hub): Promise<HubCheck> {
   return { code: 'token_store', ok: isRead && unreadable.length === 0, hint };
 }
 
-function isUnreadable({ status, pinState, isAssignmentReadable }: RollEntry): boolean {
-  return status === 'unreadable' || pinState === 'unreadable' || !isAssignmentReadable;
+function isUnreadable({ status, pinState, isAssignmentReadable, areHostTokensReadable }: RollEntry): boolean {
+  return status === 'unreadable' || pinState === 'unreadable' || !isAssignmentReadable || !areHostTokensReadable;
 }
 
 async function succeeds(check: Promise<unknown>): Promise<boolean> {

@@ -10,6 +10,16 @@ export interface Finding {
   readonly remedy: string;
 }
 
+/** Not a fault: what a person decided and may have forgotten, with the reason that was given (design 3). */
+export interface DecidedRung {
+  /** A host, or `the fleet`. */
+  readonly whose: string;
+  readonly rung: string;
+  /** `null`: it cannot be read. */
+  readonly accepted: boolean | null;
+  readonly reason: string;
+}
+
 export interface Examination {
   readonly part: 'hub' | 'agent';
   /** Directory that was looked at. */
@@ -17,6 +27,8 @@ export interface Examination {
   /** Whether a process answered there: without one its files alone were looked at. */
   readonly isRunning: boolean;
   readonly findings: readonly Finding[];
+  /** Of a hub, where anything was decided. */
+  readonly decidedRungs?: readonly DecidedRung[];
 }
 
 /** What is known of a file without opening it. */

@@ -1,11 +1,13 @@
 /** Hosts, as an operator sees them (design 3, 8). */
 
 import { limits } from '@rollcall/core/limits';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { count, position } from './heartbeat.ts';
+import { nullable } from './nullable.ts';
+import { rungRow } from './rungs.ts';
 import { fingerprint, hostId, name, networkAddress, sentence, shownOnce, time, word } from './text-kinds.ts';
 
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+export { nullable } from './nullable.ts';
 
 export const hostStatus = Type.Union([
   Type.Literal('invited'),
@@ -92,6 +94,8 @@ export const showHostAnswer = Type.Object({
   assignments: Type.Array(assignmentRow),
   /** Those that let it in. */
   tokens: Type.Array(hostTokenRow),
+  /** Which rungs are accepted of it, and why. */
+  rungs: Type.Array(rungRow),
   refused: Type.Array(Type.Object({ secret: name(), reason: word() })),
   unreadable: unreadableRows,
 });

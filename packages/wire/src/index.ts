@@ -22,6 +22,7 @@ export * from './problem.ts';
 export * from './rotations.ts';
 export * from './route.ts';
 export * from './routes.ts';
+export * from './rungs.ts';
 export * from './secrets.ts';
 export * as textKinds from './text-kinds.ts';
 export { version } from './version.ts';

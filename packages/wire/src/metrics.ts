@@ -48,6 +48,7 @@ export const metricTable = {
         'generation_store',
         'pin_store',
         'token_store',
+        'rung_policy',
         'jobs',
         'hub_time',
         'certificate_life',
@@ -110,6 +111,16 @@ export const metricTable = {
   rollcall_hosts_by_rung: {
     type: 'gauge',
     help: 'Hosts by the rung of their last beat.',
+    labels: { rung },
+  },
+  rollcall_rung_accepted: {
+    type: 'gauge',
+    help: '1 where the fleet accepts the rung, 0 where it was closed, or what was decided cannot be read.',
+    labels: { rung },
+  },
+  rollcall_rung_exceptions: {
+    type: 'gauge',
+    help: 'Hosts for which something of their own was decided about the rung.',
     labels: { rung },
   },
   rollcall_hosts_without_usable_pin: {

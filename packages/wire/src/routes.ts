@@ -33,7 +33,7 @@ import {
   startRotationBody,
 } from './rotations.ts';
 import { get, nothing, post, put } from './route.ts';
-import { rung } from './rungs.ts';
+import { clearRungBody, decideRungBody, listRungsAnswer, rung, rungRow } from './rungs.ts';
 import { createSecretBody, holdersBody, listSecretsAnswer, secretRow } from './secrets.ts';
 import { hostId, word } from './text-kinds.ts';
 
@@ -95,6 +95,24 @@ export const routes = {
   ),
   openApi: get('operator', '/v1/openapi.json', 'viewer', 'This interface, as an OpenAPI document', openApiAnswer),
   ...hostRoutes,
+  listRungs: get('operator', '/v1/rungs', 'viewer', 'What is accepted, why, and who stands where', listRungsAnswer),
+  /** `:name` is a rung. */
+  decideRung: post(
+    'operator',
+    '/v1/rungs/:name',
+    'operator',
+    'Accept or refuse a rung, of the fleet or of one host',
+    decideRungBody,
+    rungRow,
+  ),
+  clearRung: post(
+    'operator',
+    '/v1/rungs/:name/clear',
+    'operator',
+    'Let what holds for the fleet hold for a host',
+    clearRungBody,
+    rungRow,
+  ),
   listPins: get('operator', '/v1/pins', 'viewer', 'Pending changes of pins, with evidence', listPinsAnswer),
   showPin: get('operator', '/v1/pins/:host', 'viewer', 'The pin of a host', showPinAnswer),
   approvePin: post('operator', '/v1/pins/:host/approve', 'operator', 'Replace a pin', fingerprintBody, pinChangeAnswer),

@@ -10,12 +10,12 @@ const finding = {
   remedy: 'chmod 600 /etc/rollcall/kek',
 };
 
-function setup(findings: Examination['findings'] = []) {
+function setup(findings: Examination['findings'] = [], decidedRungs?: Examination['decidedRungs']) {
   const asked: unknown[] = [];
   const hub = {
     examineHub: async (options) => {
       asked.push(options);
-      return { part: 'hub', place: options.dir, isRunning: true, findings };
+      return { part: 'hub', place: options.dir, isRunning: true, findings, ...(decidedRungs && { decidedRungs }) };
     },
   } as Partial<HubPackage> as HubPackage;
   const agent = {
@@ -44,6 +44,13 @@ describe('rollcall doctor', () => {
     );
     expect(run.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(asked).toEqual([{ dir: '/d' }, { stateDir: '/s', given: [] }]);
+  });
+
+  it('says what was decided about rungs, and why, which is no finding', async () => {
+    const decided = [{ whose: 'the fleet', rung: 'fleet-token', accepted: false, reason: 'Every host has climbed.' }];
+    const run = await transcript(['doctor', '--dir', '/d'], setup([], decided));
+    expect(run).toMatchObject({ exit: 0, stderr: '' });
+    expect(run.stdout).toContain('\n  fleet-token is refused of the fleet: Every host has climbed.\n');
   });
 
   it('exits 3 with findings, each with a remedy on a line of its own, unbroken', async () => {

@@ -13,7 +13,7 @@ import {
 } from '@rollcall/wire';
 import { given, readConfigSource } from '../config-source.ts';
 import { loadAgent, loadHub } from '../optional-package.ts';
-import { countOf, indented, type View } from '../output/page.ts';
+import { countOf, firstOf, indented, type View } from '../output/page.ts';
 import { printable } from '../output/printable.ts';
 import { usageError } from '../usage-error.ts';
 import { type Context, defineVerb, type Verb } from '../verb.ts';
@@ -130,11 +130,16 @@ function formatConfig({ findings }: Subject, { config }: DoctorOptions, view: Vi
   ];
 }
 
-function formatExamination({ part, place, isRunning, findings }: Examination, view: View): string[] {
+function formatExamination(examined: Examination, view: View): string[] {
+  const { part, place, isRunning, findings, decidedRungs = [] } = examined;
   const how = isRunning ? 'running' : 'not running, so its files alone were looked at';
   return [
     headline(`${part} in ${place} (${how})`, findings.length, view),
     ...findings.flatMap((finding) => formatFinding(finding, view)),
+    ...firstOf(decidedRungs, ({ whose, rung, accepted, reason }) => {
+      const verdict = accepted === null ? 'unreadable' : accepted ? 'accepted' : 'refused';
+      return indented(`${rung} is ${verdict} of ${whose}: ${reason}`, view, 2);
+    }),
   ];
 }
 

@@ -7,6 +7,7 @@ import { hubNoun } from './hub.ts';
 import { operatorNoun } from './operator.ts';
 import { pinNoun } from './pin.ts';
 import { rotationNoun } from './rotation.ts';
+import { rungNoun } from './rung.ts';
 import { secretNoun } from './secret.ts';
 
 export const nouns: readonly Noun[] = [
@@ -14,6 +15,7 @@ export const nouns: readonly Noun[] = [
   agentNoun,
   hostNoun,
   pinNoun,
+  rungNoun,
   secretNoun,
   rotationNoun,
   operatorNoun,

@@ -2,6 +2,7 @@
 import type { HostRow, ShowHostAnswer } from '@rollcall/wire';
 import { formatAge, formatInstant } from './age.ts';
 import { countOf, formatFields, indented, type View, wrap } from './page.ts';
+import { rungFields } from './rungs.ts';
 import { type Cell, formatTable } from './table.ts';
 
 export function formatHosts(hosts: readonly HostRow[], view: View): string[] {
@@ -57,6 +58,7 @@ export function formatHost(answer: ShowHostAnswer, view: View): string[] {
         .map(([secret, { version, epoch }]) => `${secret} version ${version} (epoch ${epoch})`)
         .join(', ') || 'nothing yet',
     ],
+    ...rungFields(answer.rungs, view),
     ...tokenFields(answer, view),
     ['pin', host.pin === null ? { text: 'none', paint: style.warn } : `anchor ${host.pin.anchor}`],
     ...(host.pin === null ? [] : ([['', host.pin.fingerprint]] as [string, Cell][])),

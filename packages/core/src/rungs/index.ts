@@ -14,3 +14,4 @@ export {
   ruleOf,
 } from './policy.ts';
 export { heightOf, isRung, parseRung, type Rung, rungs, rungsAbove } from './rung.ts';
+export { type StandingHost, whoNeeds } from './standing.ts';

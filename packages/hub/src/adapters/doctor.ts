@@ -18,7 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseHubRootFile } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
-import type { FileFact, HubRootFileJson, HubStatusAnswer } from '@rollcall/wire';
+import { rungs } from '@rollcall/core/rungs';
+import type { DecidedRung, FileFact, HubRootFileJson, HubStatusAnswer } from '@rollcall/wire';
 import { parseCertificate } from '@rollcall/x509';
 import SqliteDatabase from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
@@ -30,12 +31,15 @@ import { MASTER } from '../live-generations.ts';
 import { listAssignments } from '../store/assignments.ts';
 import { listEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { listGenerations } from '../store/generations.ts';
+import { listHostTokens } from '../store/host-tokens.ts';
 import { listRoll } from '../store/hosts.ts';
 import { readAuthority } from '../store/hub-keys.ts';
 import { findKekFingerprint, readMeta } from '../store/meta.ts';
 import { schemaVersion } from '../store/migrate.ts';
 import { listObserved, listPendings, listPins } from '../store/pins.ts';
+import { FLEET, listRungPolicies } from '../store/rung-rules.ts';
 import type { Db, Schema } from '../store/schema.ts';
+import { toRungRow } from '../views/rungs.ts';
 import { readKekContent } from './files.ts';
 import { systemRandom } from './random.ts';
 
@@ -167,6 +171,7 @@ async function readInside(db: Db, vault: Vault): Promise<NonNullable<StoredFacts
     ['observed_keys', await listObserved(db, vault)],
     ['assignments', await listAssignments(db, vault, MASTER)],
     ['enrolment_tokens', await listEnrolmentTokens(db, vault)],
+    ['host_tokens', await readHostTokens(db, vault)],
   ] as const;
   const unreadable = byHost.map(([table, rows]) => [table, namesOf(rows)] as const);
   const generations = await listGenerations(db, vault, MASTER).then(
@@ -183,7 +188,31 @@ async function readInside(db: Db, vault: Vault): Promise<NonNullable<StoredFacts
       ['generations', generations],
     ]),
     unreadableHosts: [...new Set(unreadable.flatMap(([, names]) => names))].sort(),
+    decidedRungs: await readDecidedRungs(db, vault),
   };
+}
+
+/** Of each host whether its tokens can be read. */
+async function readHostTokens(db: Db, vault: Vault): Promise<ReadonlyMap<string, 'read' | 'unreadable'>> {
+  const tokens = await listHostTokens(db, vault);
+  return new Map(
+    [...tokens].map(([host, stored]) => [
+      host,
+      stored.some(({ token }) => token === 'unreadable') ? 'unreadable' : 'read',
+    ]),
+  );
+}
+
+async function readDecidedRungs(db: Db, vault: Vault): Promise<DecidedRung[]> {
+  const policies = await listRungPolicies(db, vault);
+  return [...policies].flatMap(([scope, policy]) =>
+    rungs
+      .filter((rung) => policy[rung] !== undefined)
+      .map((rung) => {
+        const { accepted, reason } = toRungRow(rung, policy, {});
+        return { whose: scope === FLEET ? 'the fleet' : scope, rung, accepted, reason };
+      }),
+  );
 }
 
 function namesOf(rows: ReadonlyMap<string, unknown>): string[] {

@@ -13,6 +13,7 @@ const inside: NonNullable<StoredFacts['inside']> = {
   authorityEndsAtMs: NOW_MS + 1,
   unreadable: { pins: 0, hosts: 0, generations: 0 },
   unreadableHosts: [],
+  decidedRungs: [],
 };
 const stored: StoredFacts = { state: 'read', schema: 5, knownSchema: 5, kekFingerprint: 'k', inside };
 const healthy: ObservedHub = {

@@ -1,5 +1,5 @@
 /** What a doctor knows of a hub: gathered without changing a byte, and judged elsewhere. */
-import type { FileFact, HubRootFileJson, HubStatusAnswer } from '@rollcall/wire';
+import type { DecidedRung, FileFact, HubRootFileJson, HubStatusAnswer } from '@rollcall/wire';
 
 export interface ObservedHub {
   readonly dir: string;
@@ -47,5 +47,6 @@ export interface StoredFacts {
     readonly unreadable: Readonly<Record<string, number>>;
     /** Whose they are. */
     readonly unreadableHosts: readonly string[];
+    readonly decidedRungs: readonly DecidedRung[];
   } | null;
 }

@@ -10,6 +10,7 @@ import { registerHubRoutes } from './operator/hub-routes.ts';
 import { type Identify, identifyBySocket, identifyByToken } from './operator/identify.ts';
 import { createOperatorRegister } from './operator/register-operator.ts';
 import { registerRotationRoutes } from './operator/rotation-routes.ts';
+import { registerRungRoutes } from './operator/rung-routes.ts';
 import { prepare } from './register.ts';
 import { ajvOptions, fastifyOptions, httpOptions, tlsOptions } from './server-options.ts';
 
@@ -49,6 +50,7 @@ function registerAll(
   const on = createOperatorRegister(app, identify);
   registerHubRoutes(on, hub, checks, status);
   registerHostRoutes(on, hub);
+  registerRungRoutes(on, hub);
   registerRotationRoutes(on, hub);
   return app;
 }

@@ -18,11 +18,13 @@ export interface WhoAmI {
 
 /** Throws `unauthenticated`, or `unavailable` when the hub cannot tell. */
 export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI> {
+  const isProbe = isMarked(request.headers['x-rollcall-probe'], hub.tokenProbes.mark);
+  // What the hub asks itself is which versions it takes, also of the tokens that come beside a bearer where the rung is closed.
+  const act = isProbe ? 'probe' : routeActs.whoAmI;
   const who = await (isMember(request)
-    ? authenticateMember(hub, request, routeActs.whoAmI)
+    ? authenticateMember(hub, request, act)
     : authenticateHost(hub, request, routeActs.whoAmI));
   if (who.rung === 'host-token') await seeHostToken(hub, who);
-  const isProbe = isMarked(request.headers['x-rollcall-probe'], hub.tokenProbes.mark);
   const host = hostOf(who);
   for (const { secret, version, kind } of tokensOf(who)) {
     if (isProbe) continue;

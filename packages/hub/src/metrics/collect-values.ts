@@ -1,6 +1,7 @@
 /** What every metric is at this moment: counts from memory, and the roll at the source in one pass. */
 import { isFresh } from '@rollcall/core/liveness';
 import { type Gate, type Holder, lacksNothing, phases, type Rotation } from '@rollcall/core/rotation';
+import { acceptedRungs, noPolicy, rungs } from '@rollcall/core/rungs';
 import { anyErrorCode, certificateHorizonsMs, type MetricName, metricTable } from '@rollcall/wire';
 import type { CountName } from '../counts.ts';
 import type { HistogramReading } from '../histogram.ts';
@@ -98,6 +99,14 @@ async function rollValues(hub: Hub): Promise<Pick<MetricValues, RollMetric>> {
       { value: entries.filter((entry) => isFresh(entry.seenMonotonic, entry.intervalMs, now)).length },
     ],
     rollcall_hosts_by_rung: byLabel('rung', byRung.labels.rung, countEach(entries.flatMap(({ rung }) => rung ?? []))),
+    rollcall_rung_accepted: rungs.map((rung) => ({
+      labels: { rung },
+      value: acceptedRungs(hub.roll.fleetRungs, noPolicy).includes(rung) ? 1 : 0,
+    })),
+    rollcall_rung_exceptions: rungs.map((rung) => ({
+      labels: { rung },
+      value: entries.filter((entry) => entry.rungs[rung] !== undefined).length,
+    })),
     rollcall_hosts_without_usable_pin: [{ value: sweep.withoutUsablePin.length }],
     rollcall_hosts_not_proven: [
       ofMaster(sweep.notProvenOnCurrent.length),
@@ -168,6 +177,8 @@ const unreadableRoll = {
   rollcall_hosts: [],
   rollcall_hosts_fresh: [],
   rollcall_hosts_by_rung: [],
+  rollcall_rung_accepted: [],
+  rollcall_rung_exceptions: [],
   rollcall_hosts_without_usable_pin: [],
   rollcall_hosts_not_proven: [],
   rollcall_pending_pins: [],

@@ -12,8 +12,10 @@ import { runJobs } from '../jobs/run-jobs.ts';
 import { addHost } from '../operations/add-host.ts';
 import { createSecret } from '../operations/create-secret.ts';
 import { evictHost } from '../operations/end-host.ts';
+import { issueHostToken } from '../operations/issue-host-token.ts';
 import { retireRotation } from '../operations/rotation/retire.ts';
 import { startRotation, stepMaster } from '../operations/rotation/walk.ts';
+import { decideRungRule } from '../operations/rungs/decide-rung.ts';
 import { suspendHost } from '../operations/suspend-host.ts';
 import { type Scrape, scrape } from './metrics.fixture.ts';
 
@@ -61,6 +63,13 @@ async function rotateToken(): Promise<void> {
 async function sendToken(token: string): Promise<unknown> {
   return authenticateMember(hub, { rawHeaders: ['X-Node-Token', token] } as IncomingMessage, 'ask-who-i-am');
 }
+async function beatByOwnToken(): Promise<unknown> {
+  return host.beat(hub, { bearer: (await issueHostToken(hub, 'agent-7', operator)).token });
+}
+async function refuseRung(rung: 'fleet-token', only?: string): Promise<unknown> {
+  const of = only === undefined ? {} : { host: only };
+  return decideRungRule(hub, rung, { isAccepted: false, reason: 'x', ...of }, operator);
+}
 async function step(): Promise<void> {
   while (await stepMaster(hub));
 }
@@ -97,6 +106,14 @@ describe('moves by the act that it is about:', () => {
     ['rollcall_hosts{status="evicted"}', 1, () => evictHost(hub, 'agent-7', false, operator)],
     ['rollcall_hosts_fresh', -1, () => hub.wall.advance(limits.freshMinMs + 1)],
     ['rollcall_hosts_by_rung{rung="derived"}', 1, () => enrolNew(hub, 'agent-8')],
+    ['rollcall_auth_total{rung="host-token",result="ok"}', 1, beatByOwnToken],
+    ['rollcall_auth_total{rung="host-token",result="refused"}', 1, () => refused(host.beat(hub, { bearer: 'rch_x' }))],
+    ['rollcall_hosts_by_rung{rung="host-token"}', 1, beatByOwnToken],
+    ['rollcall_rung_accepted{rung="fleet-token"}', -1, () => refuseRung('fleet-token')],
+    ['rollcall_rung_accepted{rung="derived"}', 0, () => refuseRung('fleet-token')],
+    ['rollcall_rung_exceptions{rung="fleet-token"}', 1, () => refuseRung('fleet-token', 'agent-7')],
+    ['rollcall_rung_exceptions{rung="fleet-token"}', 0, () => refuseRung('fleet-token')],
+    ['rollcall_check_ok{check="rung_policy"}', -1, async () => { await refuseRung('fleet-token'); hub.tamper('update rung_rules set accepted = 1'); await hub.roll.reloadAll(); }],
     ['rollcall_hosts_without_usable_pin', 1, () => addHost(hub, { host: 'agent-8' }, operator)],
     ['rollcall_hosts_not_proven{secret="master"}', 1, rotate],
     ['rollcall_pending_pins', 1, () => host.beat(hub, { key: createWrapKey() })],

@@ -12,6 +12,7 @@ import { dropHostToken, issueHostToken } from './issue-host-token.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from './rotation/hold.ts';
 import { retireRotation } from './rotation/retire.ts';
 import { advanceRotation, startRotation, stepMaster } from './rotation/walk.ts';
+import { clearRungRule, decideRungRule } from './rungs/decide-rung.ts';
 import { resumeHost, suspendHost, unbanHost } from './suspend-host.ts';
 
 let hub: TestHub;
@@ -68,6 +69,7 @@ const NO_AUDIT = `create trigger no_audit before insert on audit begin select ra
 type Act = (of: TestHub) => Promise<unknown>;
 const start: Act = (of) =>
   startRotation(of, { secret: 'master', reason: 'planned', leave: ['older'], narrowByMs: null }, operator);
+const closing = { isAccepted: false, reason: 'everybody has climbed' };
 const nothing: Act = async () => undefined;
 const until = () => new Date(hub.wall.now() + DAY_MS).toISOString();
 
@@ -88,6 +90,13 @@ const acts: readonly (readonly [string, before: Act, act: Act])[] = [
       ownToken = await issueHostToken(of, 'agent-7', operator);
     },
     (of) => host.beat(of, { bearer: ownToken.token }),
+  ],
+  ['rung refuse', nothing, (of) => decideRungRule(of, 'fleet-token', { ...closing, leave: ['older'] }, operator)],
+  ['rung refuse --host', nothing, (of) => decideRungRule(of, 'derived', { ...closing, host: 'older' }, operator)],
+  [
+    'rung clear',
+    (of) => decideRungRule(of, 'derived', { ...closing, host: 'older' }, operator),
+    (of) => clearRungRule(of, 'derived', { host: 'older', reason: 'x' }, operator),
   ],
   ['host reenrol', nothing, (of) => reenrolHost(of, 'agent-7', undefined, operator)],
   ['host suspend', nothing, (of) => suspendHost(of, 'agent-7', operator)],

@@ -1,5 +1,6 @@
 /** Hosts as an operator sees them. */
 import { isFresh, isStale } from '@rollcall/core/liveness';
+import { rungs } from '@rollcall/core/rungs';
 import type { HostRow, ShowHostAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
@@ -10,7 +11,9 @@ import { type AssignmentRecord, findAssignment } from '../store/assignments.ts';
 import { findHostTokens } from '../store/host-tokens.ts';
 import { type HostRecord, listRoll, readHost, type UnreadableHost } from '../store/hosts.ts';
 import { findPendings, findPin, listPendings, listPins, type PendingRecord, type PinRecord } from '../store/pins.ts';
+import { FLEET, findRungPolicy } from '../store/rung-rules.ts';
 import { orUnreadable, type Readable } from '../store/trust-row.ts';
+import { toRungRow } from './rungs.ts';
 
 export async function listHostRows(hub: Hub): Promise<HostRow[]> {
   const pins = await listPins(hub.db, hub.vault);
@@ -28,6 +31,8 @@ export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
   const pendings = await orUnreadable(findPendings(db, vault, id));
   const assignment = await orUnreadable(findAssignment(db, vault, id, MASTER));
   const tokens = await findHostTokens(db, vault, id);
+  const fleet = await findRungPolicy(db, vault, FLEET);
+  const own = await findRungPolicy(db, vault, id);
   const entry = hub.roll.get(id);
   return {
     host: toRow(hub, host === 'unreadable' ? { id, status: host } : host, { pin, pendings }),
@@ -37,6 +42,7 @@ export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
     addedAt: host === 'unreadable' ? null : toTime(host.added_at),
     assignments: typeof assignment === 'object' ? [toAssignmentRow(assignment)] : [],
     tokens: host === 'unreadable' ? [] : liveTokensOf(host, tokens).map(toHostTokenRow),
+    rungs: rungs.map((rung) => toRungRow(rung, fleet, own)),
     refused: (entry?.refused ?? []).map(({ secret, reason }) => ({ secret, reason })),
     unreadable: await listUnreadableRows(hub, db, id),
   };
