@@ -15,6 +15,8 @@ export {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+export { createAskVerifier } from './adapters/ask-verifiers.ts';
+export type { HostClient } from './adapters/host-client.ts';
 export { generateP256KeyPair, systemRandom } from './adapters/random.ts';
 export { openSqlite } from './adapters/sqlite.ts';
 export { type AssembleOptions, assembleHub, type HubPorts } from './assemble-hub.ts';
@@ -22,6 +24,7 @@ export { type AuthenticatedHost, authenticateHost } from './authenticate.ts';
 export { createFoundation, type Foundation, storeFoundation } from './foundation.ts';
 export { toErrorAnswer } from './http/errors.ts';
 export { createHeartbeatEndpoint } from './http/heartbeat-endpoint.ts';
+export { whoAmI } from './http/who-am-i.ts';
 export type { Hub } from './hub.ts';
 export { type Jobs, runJobs } from './jobs/run-jobs.ts';
 export { createVault, type Vault } from './kek/vault.ts';
@@ -36,8 +39,10 @@ export { cutRotation, leaveRotation, pauseRotation, resumeRotation } from './ope
 export { retireRotation } from './operations/rotation/retire.ts';
 export { advanceRotation, rollBackRotation, startRotation } from './operations/rotation/walk.ts';
 export { resumeHost, suspendHost, unbanHost } from './operations/suspend-host.ts';
+export { changeHolders, createToken } from './operations/token/create-token.ts';
 export type { RollEntry } from './roll.ts';
 export type { Actor } from './store/audit.ts';
 export { migrate } from './store/migrate.ts';
 export type { Db, Schema } from './store/schema.ts';
+export type { AskVerifier } from './token-probes.ts';
 export { showReadiness } from './views/rotations.ts';

@@ -9,7 +9,7 @@ import { listTokenCounts, type TokenCount, writeTokenCount } from './store/token
 import { listTokenNames } from './store/tokens.ts';
 
 export interface HostReport {
-  /** Whether it has a TCP listener open: then it takes the tokens that it holds. */
+  /** Whether it has a TCP listener, open or about to be: then it takes the tokens that it holds. */
   readonly listens: boolean;
   /** When it was said, on the hub's clock. */
   readonly atMs: number;

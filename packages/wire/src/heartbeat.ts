@@ -86,7 +86,7 @@ export const heartbeatBody = Type.Object({
   agent: Type.Object({ version: word() }),
   startup: Type.Union([Type.Literal('fresh'), Type.Literal('restored')]),
   sentAt: time(),
-  /** The agent's TCP listener, while it is open. */
+  /** The agent's TCP listener, open or not: it may open before the next beat. */
   listener: Type.Optional(Type.Object({ address: networkAddress() })),
   tokens: Type.Optional(Type.Array(tokenReport, { maxItems: limits.namedSecrets })),
   probes: Type.Optional(Type.Array(probeReport, { maxItems: limits.namedSecrets })),

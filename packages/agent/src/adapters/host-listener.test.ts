@@ -41,7 +41,6 @@ describe('the listener opens', () => {
     const at = made([step]);
     await at.listener.settled();
     expect(at.listener.status()).toEqual({ open: false, address: '127.0.0.1:0', reason: 'listener_unconfirmed' });
-    expect(at.listener.reports.take().listener).toBeUndefined();
     await at.confirm();
     const { address } = at.listener.status();
     expect(at.listener.status()).toMatchObject({ open: true, reason: null });
@@ -72,6 +71,16 @@ describe('the listener opens', () => {
     // The control: it is no reason to close what is open.
     await at.change({ doing });
     expect(at.listener.status().open).toBe(true);
+  });
+
+  it('having said so before: the answer to that beat may open it, and callers must not switch past a verifier', async () => {
+    const at = made([step]);
+    await at.listener.settled();
+    expect(at.listener.reports.take().listener).toEqual({ address: '127.0.0.1:0' });
+    // The control: who has none says none.
+    const { listener } = createTestHost([step], { listen: undefined as never });
+    expect(listener.reports.take().listener).toBeUndefined();
+    await listener.close();
   });
 
   it.each([

@@ -27,12 +27,22 @@ import type { ListenerCertificate } from '../state/listener-keys.ts';
 import { type AnsweredCall, createHostHandler, openTlsHostServer, type TlsHostServer } from './host-server.ts';
 import { askOwnListener } from './probe-request.ts';
 
+/** What is there of the network: for a simulator, something else. */
+export interface HostSockets {
+  readonly handler: typeof createHostHandler;
+  readonly open: typeof openTlsHostServer;
+  readonly ask: typeof askOwnListener;
+}
+
+const systemSockets: HostSockets = { handler: createHostHandler, open: openTlsHostServer, ask: askOwnListener };
+
 export interface HostListenerPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** Milliseconds for which the machine was suspended since some time; rises with each suspension. */
   readonly suspendedMs: () => number;
+  readonly sockets?: HostSockets;
 }
 
 export interface HostListenerOptions {
@@ -63,7 +73,7 @@ export function createHostListener(
   initial: AgentState,
   { listen, version, keptCounters, sinks = () => [] }: HostListenerOptions,
 ): HostListener {
-  const { clock, random, log, suspendedMs } = ports;
+  const { clock, random, log, suspendedMs, sockets = systemSockets } = ports;
   const counters = countersFrom(ports, keptCounters);
   const nonce = encodeBase64url(random(NONCE_BYTES));
   const nonceDigest = digestOf(nonce);
@@ -88,14 +98,14 @@ export function createHostListener(
     const declaredHost = caller.host ?? caller.declaredHost;
     counters.note(caller.tokens, { atMs: clock.now(), address, userAgent, route, declaredHost });
   };
-  const handleTcp = createHostHandler(() => {
+  const handleTcp = sockets.handler(() => {
     // A machine that was suspended goes on in the middle of anything: asked before each answer, not only once a second.
     if (!isClosing && opened !== undefined && decide().open) return view();
     void check();
     return undefined;
   }, onAnswer);
   // Nobody is answered whose token is not counted: what is written down at the end is what was answered.
-  const handleLocal = createHostHandler(() => (isClosing ? undefined : view()), onAnswer);
+  const handleLocal = sockets.handler(() => (isClosing ? undefined : view()), onAnswer);
 
   const decide = (): ListenerDecision => {
     const { assignments, listener } = state.durable;
@@ -143,7 +153,7 @@ export function createHostListener(
   };
   const open = async (address: ListenAddress, certificate: ListenerCertificate): Promise<void> => {
     try {
-      opened = { ...(await openTlsHostServer(address, certificate, handleTcp)), certificate };
+      opened = { ...(await sockets.open(address, certificate, handleTcp)), certificate };
       problem = null;
       log.info('the listener is open', { address: opened.address.text });
     } catch (error) {
@@ -165,7 +175,7 @@ export function createHostListener(
       if (opened === undefined) return undefined;
       const leaf = opened.certificate.chain[0] ?? new Uint8Array();
       const at = { address: ownAddress(opened.address), leaf, nonce };
-      return (token) => askOwnListener(at, token);
+      return (token) => sockets.ask(at, token);
     },
     onReport: news.tell,
   };
@@ -185,7 +195,8 @@ export function createHostListener(
   const reports: ReportsPort = {
     take: (): BeatReports => {
       news.wake();
-      const address = opened?.address.text;
+      // Also while it is closed: it may open before the next beat, and whoever takes tokens is asked before callers switch.
+      const address = (opened?.address ?? listen)?.text;
       const tokens = counters.reports();
       const found = probes.reports();
       return {
