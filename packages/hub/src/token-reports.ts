@@ -2,7 +2,14 @@
  * What the agents last said of their listeners, counters, probes and sinks. In memory, since each beat says it again; but since
  * when a count is flat is in the store, so that a restart of the hub is not a hit.
  */
-import { type CountRecord, type HitSource, noteCount, type Probe, type SinkState } from '@rollcall/core/rotation';
+import {
+  type CountRecord,
+  type HitSource,
+  noteCount,
+  type Probe,
+  type Quiet,
+  type SinkState,
+} from '@rollcall/core/rotation';
 import type { Vault } from './kek/vault.ts';
 import type { Db } from './store/schema.ts';
 import { listTokenCounts, type TokenCount, writeTokenCount } from './store/token-counts.ts';
@@ -37,8 +44,8 @@ export interface TokenReports {
   write(host: string, report: HostReport): void;
   /** What was said in a life that has ended is nothing that the next one says. */
   forget(host: string): void;
-  /** Since when the host's count of a version is what it is; `null`: it never said. */
-  flatSince(host: string, secret: string, version: number): number | null;
+  /** Of the host's count of a version; `null`: it never said one. A beat that does not name the version is no report of it. */
+  quiet(host: string, secret: string, version: number): Quiet | null;
   /** What cannot be written is no reason to refuse a beat: after a restart its count is another one, and its window begins anew. */
   count(counted: Pick<TokenCount, 'secret' | 'member' | 'version' | 'counter' | 'count'>, nowMs: number): Promise<void>;
 }
@@ -46,6 +53,7 @@ export interface TokenReports {
 export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }): Promise<TokenReports> {
   const reports = new Map<string, HostReport>();
   const records = new Map<string, CountRecord>();
+  const reportedAtMs = new Map<string, number>();
   const key = (secret: string, member: string, version: number) => `${secret} ${member} ${version}`;
   // One that cannot be read was never said: its window begins anew.
   for (const name of await listTokenNames(db).catch(() => [])) {
@@ -58,12 +66,18 @@ export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }
     of: (host) => reports.get(host) ?? noReport,
     write: (host, report) => void reports.set(host, report),
     forget: (host) => void reports.delete(host),
-    flatSince: (host, secret, version) => records.get(key(secret, host, version))?.flatSinceMs ?? null,
+    quiet: (host, secret, version) => {
+      const of = key(secret, host, version);
+      const record = records.get(of);
+      return record === undefined ? null : { flatSinceMs: record.flatSinceMs, reportedAtMs: reportedAtMs.get(of) ?? 0 };
+    },
     count: async ({ secret, member, version, ...report }, nowMs) => {
-      const before = records.get(key(secret, member, version)) ?? null;
+      const of = key(secret, member, version);
+      const before = records.get(of) ?? null;
       const record = noteCount(before, report, nowMs);
+      reportedAtMs.set(of, nowMs);
       if (record === before) return;
-      records.set(key(secret, member, version), record);
+      records.set(of, record);
       const counted = { secret, member, version, ...record };
       await db
         .transaction()

@@ -124,6 +124,24 @@ describe('counters', () => {
     expect(after?.counter).not.toBe(before?.counter);
   });
 
+  it('keep what is accepted, however many were tried and taken back since, and never more than a beat may name', () => {
+    const one = { ...three, version: 1 };
+    const counters = held({ ...one, role: 'current' });
+    counters.note([one], cron);
+    for (let version = 2; version < 9; version += 1) {
+      const next: AcceptedToken = { ...four, version };
+      counters.hold([one, next]);
+      expect(counters.reports()[0]?.hits).toContainEqual({ version: 1, count: 1 });
+      counters.note([next], cron);
+      expect(counters.reports()[0]?.hits).toContainEqual({ version, count: 1 });
+      // One that was verified by what is not held.
+      counters.note([{ ...four, version: 90 }], cron);
+      expect(counters.reports()[0]?.hits.length).toBeLessThanOrEqual(limits.countedVersions);
+    }
+    // The control: what is accepted no more gives way.
+    expect(counters.reports()[0]?.hits.map(({ version }) => version)).toEqual([1, 6, 7, 8]);
+  });
+
   it('keep the newest versions of many', () => {
     const counters = held(four);
     for (let version = 5; version < 12; version += 1)

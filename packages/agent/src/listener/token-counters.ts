@@ -47,19 +47,22 @@ export function createTokenCounters(random: Random, kept?: JsonValue): TokenCoun
     hold(accepted) {
       const secrets = new Set(accepted.map(({ secret }) => secret));
       for (const secret of counters.keys()) if (!secrets.has(secret)) counters.delete(secret);
-      for (const { secret, version } of accepted) {
+      for (const secret of secrets) {
         const counter = counters.get(secret) ?? newCounter(encodeBase64url(random(COUNTER_BYTES)));
         counters.set(secret, counter);
+        const versions = accepted.filter((token) => token.secret === secret).map(({ version }) => version);
         // Zero is said, not left out: silence would be no evidence.
-        if (!counter.hits.has(version)) counter.hits.set(version, 0);
-        forgetOldest(counter);
+        for (const version of versions) if (!counter.hits.has(version)) counter.hits.set(version, 0);
+        forgetOthers(counter, versions);
       }
     },
     note(tokens, caller) {
       for (const token of new Set(tokens)) {
         const counter = counters.get(token.secret);
-        if (counter === undefined) continue;
-        counter.hits.set(token.version, (counter.hits.get(token.version) ?? 0) + 1);
+        const count = counter?.hits.get(token.version);
+        // What is not held has no count, and none is begun: a count that began after the first hit would be a wrong one.
+        if (counter === undefined || count === undefined) continue;
+        counter.hits.set(token.version, count + 1);
         if (token.role === 'retiring') addSample(counter, token.version, caller);
       }
     },
@@ -104,9 +107,13 @@ function newCounter(id: string): Counter {
   return { id, hits: new Map(), samples: new Map() };
 }
 
-/** Versions only rise, so the lowest is the one that is asked about no more. */
-function forgetOldest({ hits }: Counter): void {
-  while (hits.size > limits.countedVersions) hits.delete(Math.min(...hits.keys()));
+/**
+ * Never one that is accepted: after a rollback the retiring version may be the lowest of all. Of the others the lowest first, since
+ * it is asked about no more.
+ */
+function forgetOthers({ hits }: Counter, accepted: readonly number[]): void {
+  const others = [...hits.keys()].filter((version) => !accepted.includes(version)).sort((a, b) => a - b);
+  for (const version of others.slice(0, Math.max(0, hits.size - limits.countedVersions))) hits.delete(version);
 }
 
 function addSample({ samples }: Counter, version: number, caller: SeenCaller): void {

@@ -46,7 +46,9 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
   for (const { secret, counter, hits } of tokens) {
     const version = hub.tokens.retiring(secret);
     if (version === null) continue;
-    const count = hits.find((hit) => hit.version === version)?.count ?? 0;
+    const count = hits.find((hit) => hit.version === version)?.count;
+    // What a report does not name it says nothing of: a count that is not known is not zero (I10).
+    if (count === undefined) continue;
     await hub.tokenReports.count({ secret, member: entry.id, version, counter, count }, nowMs);
   }
   hub.tokenReports.write(entry.id, {

@@ -76,7 +76,7 @@ function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, p
     unreadable: standing === 'unreadable' ? [...new Set([...host.unreadable, 'assignment' as const])] : host.unreadable,
     probedBy: pushes ? 'hub' : 'itself',
     probe: wanted === undefined ? null : probeOf(hub, secret, host.id, { wanted, pushes }),
-    quiet: retiring === null ? null : quietOf(hub, host.id, secret, retiring),
+    quiet: retiring === null ? null : hub.tokenReports.quiet(host.id, secret, retiring),
     sources: report.sources.filter((source) => source.secret === secret && source.version === retiring),
     sinks:
       entry === undefined || entry.seenMonotonic === null
@@ -96,11 +96,6 @@ function toSink(
     isCurrent: running === null || holds === stayingVersion(running),
     isTold: wanted !== undefined && toldOf === wanted.step,
   };
-}
-
-function quietOf(hub: Hub, host: string, secret: string, version: number): Quiet | null {
-  const flatSinceMs = hub.tokenReports.flatSince(host, secret, version);
-  return flatSinceMs === null ? null : { flatSinceMs, reportedAtMs: hub.tokenReports.of(host).atMs };
 }
 
 /** The hub asks those that it can call; of the others it knows what they found at themselves. */

@@ -58,7 +58,7 @@ async function takes(token: string): Promise<boolean> {
 async function beatAll(): Promise<void> {
   while (await stepTokens(hub));
   for (const host of fleet) {
-    const report = () => ({ tokens: [{ secret: 'fleet', counter: COUNTER, hits: [], samples: [] }] });
+    const report = () => ({ tokens: [{ secret: 'fleet', counter: COUNTER, hits: zeroes(host), samples: [] }] });
     await host.beat(hub, { body: report() });
     await host.beat(hub, { body: report() });
   }
@@ -67,6 +67,9 @@ async function beatAll(): Promise<void> {
 }
 
 const COUNTER = 'AAAAAAAAAAAAAAAAAAAAAA';
+/** As an agent says it whose callers all have switched: nothing was sent of what it accepts. */
+const zeroes = ({ tokens }: TestHost) =>
+  (tokens.get('fleet')?.accept ?? []).map(({ version }) => ({ version, count: 0 }));
 const start = (changes: Partial<StartInput> = {}) =>
   startRotation(
     hub,
@@ -287,7 +290,7 @@ describe('a shared token', () => {
     const count = (n: number) => ({
       tokens: [{ secret: 'fleet', counter: COUNTER, hits: [{ version: 1, count: n }], samples: [] }],
     });
-    const flatSince = () => hub.tokenReports.flatSince('a', 'fleet', 1);
+    const flatSince = () => hub.tokenReports.quiet('a', 'fleet', 1)?.flatSinceMs;
     const before = flatSince();
     await hub.wall.advance(HOUR_MS);
     hub.tamper('drop table token_counts');
@@ -351,6 +354,22 @@ describe('a shared token', () => {
     callers = [];
     await carryTo('done');
     expect(sets()).toEqual(['2 sends 2', '2 sends 2', '2 sends 2']);
+  });
+
+  it('takes a report that does not name the retiring version for none of it, and not for zero', async () => {
+    await start({ auto: 'to_narrowing' });
+    for (let round = 0; round < 6; round += 1) await beatAll();
+    expect(await phase()).toBe('proving');
+    const [a, b] = fleet;
+    await hub.wall.advance(DAY_MS);
+    const of = (hits: ReturnType<typeof zeroes>) => ({
+      tokens: [{ secret: 'fleet', counter: COUNTER, hits, samples: [] }],
+    });
+    await a?.beat(hub, { body: of([{ version: 2, count: 0 }]) });
+    await b?.beat(hub, { body: of(zeroes(b)) });
+    expect(await blockers()).toEqual(['a counter_reported']);
+    await a?.beat(hub, { body: of([{ version: 1, count: 0 }]) });
+    expect(await blockers()).toEqual([]);
   });
 
   it('goes on after a restart in each phase, and the hub begins to count anew after a stop that was not clean', async () => {
