@@ -66,6 +66,7 @@ function holderOf(host: RollHost, phase: Phase, isOpen: boolean): Holder {
     ...host,
     kind: 'host',
     verifies: true,
+    isClosed: false,
     presents: true,
     probedBy: 'hub',
     probe: { takes: isOpen ? takes : [], refuses: isOpen ? refuses : [], randomRefused: true },

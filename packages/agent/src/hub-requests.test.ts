@@ -37,7 +37,7 @@ it.each([
 });
 
 it('a beat says what the verifiers of the host have to report', () => {
-  const reports = { listener: { address: '127.0.0.1:7444' }, probes: [] };
+  const reports = { listener: { address: '127.0.0.1:7444', open: true }, probes: [] };
   const { body } = heartbeatRequest(decideStart(durableState(), {}, random), key, { ...now, reports });
   expect(JSON.parse(decodeUtf8(body as Uint8Array) as string)).toMatchObject(reports);
 });

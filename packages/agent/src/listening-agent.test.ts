@@ -109,12 +109,12 @@ it('opens its listener with the first answer, and tells the hub of it, of what w
   start(stateDir);
   const port = await portOf(stateDir);
   // Where it is to listen: the hub must know of a verifier before it opens.
-  expect(hub.beats[0]?.listener).toEqual({ address: '127.0.0.1:0' });
+  expect(hub.beats[0]?.listener).toEqual({ address: '127.0.0.1:0', open: false });
   expect((await callTls(port, '/v1/host', token(1))).status).toBe(200);
   hub.wanted = [tokenStep(2, [1, 2], 1)];
   await until(() => hub.beats.at(-1)?.probes?.[0]?.step === 2);
   expect(hub.beats.at(-1)).toMatchObject({
-    listener: { address: `127.0.0.1:${port}` },
+    listener: { address: `127.0.0.1:${port}`, open: true },
     tokens: [
       {
         secret: 'api',
@@ -189,7 +189,7 @@ it('serves its routes on its socket, counted like all others, also while no list
   expect(await status({})).toBe(401);
   expect(await status({ 'x-node-token': tokenText(1) })).toBe(200);
   await until(() => hub.beats.at(-1)?.tokens?.[0]?.hits[0]?.count === 1);
-  expect(hub.beats.at(-1)?.listener).toEqual({ address: '127.0.0.1:0' });
+  expect(hub.beats.at(-1)?.listener).toEqual({ address: '127.0.0.1:0', open: false });
 });
 
 it('keeps its counts over a clean stop, and begins another counter after a kill', async () => {

@@ -16,8 +16,8 @@ import { listTokenCounts, type TokenCount, writeTokenCount } from './store/token
 import { listTokenNames } from './store/tokens.ts';
 
 export interface HostReport {
-  /** Whether it has a TCP listener, open or about to be: then it takes the tokens that it holds. */
-  readonly listens: boolean;
+  /** Of its TCP listener, which takes the tokens that it holds; `null` where none is configured. */
+  readonly listener: 'open' | 'closed' | null;
   /** When it was said, on the hub's clock. */
   readonly atMs: number;
   /** Who sent what to it. */
@@ -35,11 +35,11 @@ export interface SinkHolding extends Omit<SinkState, 'isCurrent' | 'isTold'> {
   readonly holds: number | null;
 }
 
-export const noReport: HostReport = { listens: false, atMs: 0, sources: [], probes: new Map(), sinks: [] };
+export const noReport: HostReport = { listener: null, atMs: 0, sources: [], probes: new Map(), sinks: [] };
 
 export interface TokenReports {
   of(host: string): HostReport;
-  /** Whether it ever said anything. */
+  /** Whether it was heard in this life since the hub began: before that nothing is known of what it has. */
   has(host: string): boolean;
   write(host: string, report: HostReport): void;
   /** What was said in a life that has ended is nothing that the next one says. */

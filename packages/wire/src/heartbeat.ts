@@ -86,8 +86,8 @@ export const heartbeatBody = Type.Object({
   agent: Type.Object({ version: word() }),
   startup: Type.Union([Type.Literal('fresh'), Type.Literal('restored')]),
   sentAt: time(),
-  /** The agent's TCP listener, open or not: it may open before the next beat. */
-  listener: Type.Optional(Type.Object({ address: networkAddress() })),
+  /** The agent's TCP listener, where one is configured. Closed is not none: it may open before the next beat. */
+  listener: Type.Optional(Type.Object({ address: networkAddress(), open: Type.Boolean() })),
   tokens: Type.Optional(Type.Array(tokenReport, { maxItems: limits.namedSecrets })),
   probes: Type.Optional(Type.Array(probeReport, { maxItems: limits.namedSecrets })),
   sinks: Type.Optional(Type.Array(sinkReport, { maxItems: limits.sinksPerHost })),

@@ -44,7 +44,7 @@ describe('the listener opens', () => {
     await at.confirm();
     const { address } = at.listener.status();
     expect(at.listener.status()).toMatchObject({ open: true, reason: null });
-    expect(at.listener.reports.take().listener).toEqual({ address });
+    expect(at.listener.reports.take().listener).toEqual({ address, open: true });
     expect(await callTls(at.port(), '/v1/host', token())).toMatchObject({ status: 200, protocol: 'TLSv1.3' });
     expect(at.codes).toEqual(['listener_unconfirmed']);
   });
@@ -76,7 +76,9 @@ describe('the listener opens', () => {
   it('having said so before: the answer to that beat may open it, and callers must not switch past a verifier', async () => {
     const at = made([step]);
     await at.listener.settled();
-    expect(at.listener.reports.take().listener).toEqual({ address: '127.0.0.1:0' });
+    expect(at.listener.reports.take().listener).toEqual({ address: '127.0.0.1:0', open: false });
+    await at.confirm();
+    expect(at.listener.reports.take().listener).toMatchObject({ open: true });
     // The control: who has none says none.
     const { listener } = createTestHost([step], { listen: undefined as never });
     expect(listener.reports.take().listener).toBeUndefined();

@@ -200,7 +200,7 @@ export function createHostListener(
       const tokens = counters.reports();
       const found = probes.reports();
       return {
-        ...(address === undefined ? {} : { listener: { address } }),
+        ...(address === undefined ? {} : { listener: { address, open: opened !== undefined } }),
         ...(tokens.length === 0 ? {} : { tokens: [...tokens] }),
         ...(found.length === 0 ? {} : { probes: [...found] }),
       };

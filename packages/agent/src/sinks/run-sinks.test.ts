@@ -386,6 +386,18 @@ describe('a write that fails', () => {
   });
 });
 
+describe('a sink that nobody has looked at yet', () => {
+  it('is named, as one whose reader was told of nothing: left out it would be none', async () => {
+    const running = run([web()], [one]);
+    expect(running.sinks.facts()).toEqual([
+      { name: 'web', path: place.path, secret: one.secret, version: null, step: null, state: 'unwritten', live: null },
+    ]);
+    await running.until('web', { state: 'reloaded', step: one.step });
+    running.sinks.configure([]);
+    expect(running.sinks.facts()).toEqual([]);
+  });
+});
+
 describe('a changed configuration', () => {
   it('is taken while it runs: another mode, one more, one less', async () => {
     const running = run([web()], [one]);

@@ -31,7 +31,7 @@ export interface Sinks {
   /** What this host holds, durable already. */
   readonly hold: (held: HeldAssignments) => void;
   readonly configure: (sinks: readonly SinkConfig[]) => void;
-  /** How they stand, in the order of the configuration. One that nobody has looked at yet is not among them. */
+  /** How they stand, in the order of the configuration: all of them, since one that is left out would be none that is waited for. */
   readonly facts: () => readonly SinkFact[];
   /** Resolves once `signal` is aborted: after a write that is under way. A reload that is under way is ended, and due again. */
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -232,7 +232,7 @@ export function createSinks(ports: SinkPorts, configured: readonly SinkConfig[],
       });
       due();
     },
-    facts: () => memories.flatMap(({ fact }) => fact ?? []),
+    facts: () => memories.map(({ config, fact }) => fact ?? unknown(config)),
     run: async (signal) => {
       signal.addEventListener('abort', due, { once: true });
       while (!signal.aborted) {
@@ -266,17 +266,12 @@ function freshMemory(config: SinkConfig): Memory {
   return { config, isSwept: false, failures: 0, retryAtMs: 0, reload: { failures: 0, retryAtMs: 0 } };
 }
 
-function unloaded({ name, path, secret }: SinkConfig, error: unknown): SinkFact {
+/** Nobody has looked at it yet: whoever reads it was told of nothing that is known. */
+function unknown({ name, path, secret }: SinkConfig): SinkFact {
+  return { name, path, secret, version: null, step: null, state: 'unwritten', live: null };
+}
+
+function unloaded(config: SinkConfig, error: unknown): SinkFact {
   const cause = isRollcallError(error) ? String(error.details['cause'] ?? '') : 'unknown';
-  return {
-    name,
-    path,
-    secret,
-    version: null,
-    step: null,
-    state: 'unwritten',
-    problem: 'sink_record_unusable',
-    cause,
-    live: null,
-  };
+  return { ...unknown(config), problem: 'sink_record_unusable', cause };
 }

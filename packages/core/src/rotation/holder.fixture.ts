@@ -16,6 +16,7 @@ export function holder(id: string, changes: Partial<Holder> = {}): Holder {
     ...rollHost(id),
     kind: 'host',
     verifies: true,
+    isClosed: false,
     presents: true,
     probedBy: 'hub',
     probe: takesBoth,

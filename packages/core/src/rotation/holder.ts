@@ -10,8 +10,13 @@ import type { RollHost } from './roll.ts';
  */
 export interface Holder extends RollHost {
   readonly kind: 'host' | 'replica' | 'caller';
-  /** It has a listener that takes the token, or is a replica. A host without one is no verifier. */
-  readonly verifies: boolean;
+  /**
+   * It has a listener that takes the token, open or closed, or is a replica. A host without one is no verifier. `null`: it was not
+   * heard since the hub began, and whether it has one is not known (I10).
+   */
+  readonly verifies: boolean | null;
+  /** Its listener was closed when it was heard last: it takes nothing and counts nothing, and may open at any time. */
+  readonly isClosed: boolean;
   /** It sends the token, and says so beside a credential of its own. Of a declared caller nothing is known. */
   readonly presents: boolean;
   /** Who asks its listener. What a host finds at itself is a report, on which alone nothing is ever narrowed by itself. */

@@ -53,6 +53,8 @@ export function everyCounterQuiet(
 ): readonly Blocker[] {
   const retiring = retiringVersion(rotation);
   return lacking(rotation, observations, isVerifier, (holder) => {
+    const closed = lackOfListener(holder, 'counter_reported');
+    if (closed !== null) return closed;
     const { quiet, sources } = holder;
     if (quiet === null || nowMs - quiet.reportedAtMs > reportedWithinMs) {
       const lack =
@@ -115,7 +117,7 @@ function sinksLacking(
   return lacking(rotation, observations, mayHaveSinks, lacks, () => true);
 }
 
-const isVerifier = ({ verifies }: Holder): boolean => verifies;
+const isVerifier = ({ verifies }: Holder): boolean => verifies !== false;
 const isCaller = ({ presents }: Holder): boolean => presents;
 
 function probed(
@@ -124,6 +126,8 @@ function probed(
   wanted: { readonly takes: readonly number[]; readonly refuses: readonly number[] },
 ): readonly Blocker[] {
   return lacking(rotation, observations, isVerifier, (holder) => {
+    const closed = lackOfListener(holder, 'probe');
+    if (closed !== null) return closed;
     if (holder.probe === null) return { missing: 'probe', hint: hintForUnprobed(holder) };
     const failed = failures(holder.probe, wanted);
     if (failed.length === 0) return null;
@@ -190,6 +194,17 @@ function whoSends(version: number, [newest, ...others]: Holder['sources']): stri
 function whenQuiet(untilMs: number): string {
   if (!Number.isFinite(untilMs)) return 'Since when nobody does cannot be read.';
   return `If nobody does from now on, this opens at ${new Date(untilMs).toISOString()}.`;
+}
+
+/** What was found while it was open says nothing of what it takes once it opens again. `missing`: of one that is not known at all. */
+function lackOfListener(holder: Holder, missing: string): ReturnType<Lacks> {
+  if (holder.verifies === null) {
+    const lacking = 'and has not said yet whether it has a listener';
+    return { missing, hint: hintForStanding(holder) ?? hintForSilence(holder, lacking) };
+  }
+  if (!holder.isClosed) return null;
+  const lacking = 'and its listener is closed: `rollcall agent status` on it says why';
+  return { missing: 'listener_open', hint: hintForStanding(holder) ?? hintForSilence(holder, lacking) };
 }
 
 function hintForUnprobed(holder: Holder): string {

@@ -110,7 +110,7 @@ export function goesOnByItself(rotation: Rotation, gate: Gate, holders: readonly
 }
 
 function isKnownByReportAlone({ id, verifies, probedBy }: Holder, { left }: Rotation): boolean {
-  return verifies && probedBy === 'itself' && !left.includes(id);
+  return verifies === true && probedBy === 'itself' && !left.includes(id);
 }
 
 /** Who would be refused when the old version is. Nothing is known of a declared caller, so it always might be. */

@@ -62,7 +62,7 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   noteOld(hub, beat, time);
   if (note.moves) {
     // Before it counts as heard: what it keeps is known by then.
-    if (isStrongest(who) && (saysMore(body) || hub.tokenReports.has(entry.id))) await noteReports(hub, beat, time);
+    if (isStrongest(who)) await noteReports(hub, beat, time);
     noteLiveness(hub, beat, time);
   }
   return answer(hub, beat, pin, time);
@@ -123,10 +123,6 @@ function isStrongest({ rung, entry }: AuthenticatedHost): boolean {
 
 function publicationOf({ who: { entry, rung }, body, from }: Beat): Publication {
   return { host: entry.id, rung, body, from };
-}
-
-function saysMore({ listener, tokens, probes, sinks }: HeartbeatBody): boolean {
-  return (listener ?? tokens ?? probes ?? sinks) !== undefined;
 }
 
 /** What was published before is answered as before, from memory; `undefined` when this is something new. */

@@ -43,7 +43,9 @@ export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<
 export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubTime): Promise<void> {
   const { entry } = who;
   const { tokens = [], probes = [], sinks = [], listener } = body;
-  for (const { secret, counter, hits } of tokens) {
+  // Behind a closed listener nobody could be counted: that is no report.
+  const isClosed = listener?.open === false;
+  for (const { secret, counter, hits } of isClosed ? [] : tokens) {
     const version = hub.tokens.retiring(secret);
     if (version === null) continue;
     const count = hits.find((hit) => hit.version === version)?.count;
@@ -52,7 +54,7 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
     await hub.tokenReports.count({ secret, member: entry.id, version, counter, count }, nowMs);
   }
   hub.tokenReports.write(entry.id, {
-    listens: listener !== undefined,
+    listener: listener === undefined ? null : isClosed ? 'closed' : 'open',
     atMs: nowMs,
     sources: keepSources(hub.tokenReports.of(entry.id).sources, tokens, nowMs),
     probes: new Map(

@@ -58,6 +58,8 @@ interface Row {
 function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, pushes, standing }: Row): Holder {
   const wanted = standing === 'unreadable' ? undefined : standing;
   const report = hub.tokenReports.of(host.id);
+  // A beat on a weaker rung says nothing of either.
+  const isKnown = hub.tokenReports.has(host.id);
   const entry = hub.roll.get(host.id);
   const held = entry?.tokens.find((candidate) => candidate.secret === secret);
   const isProven = wanted !== undefined && wanted.ackedStep === wanted.step;
@@ -66,7 +68,8 @@ function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, p
   return {
     ...host,
     kind: 'host',
-    verifies: pushes || report.listens,
+    verifies: pushes || (isKnown ? report.listener !== null : null),
+    isClosed: report.listener === 'closed',
     presents: true,
     provenVersion: isProven ? wanted.present : null,
     presentingOld: isPresentingOther(hub, held, entry?.intervalMs ?? 0),
@@ -78,10 +81,9 @@ function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, p
     probe: wanted === undefined ? null : probeOf(hub, secret, host.id, { wanted, pushes }),
     quiet: retiring === null ? null : hub.tokenReports.quiet(host.id, secret, retiring),
     sources: report.sources.filter((source) => source.secret === secret && source.version === retiring),
-    sinks:
-      entry === undefined || entry.seenMonotonic === null
-        ? null
-        : report.sinks.filter((sink) => sink.secret === secret).map((sink) => toSink(sink, wanted, running)),
+    sinks: isKnown
+      ? report.sinks.filter((sink) => sink.secret === secret).map((sink) => toSink(sink, wanted, running))
+      : null,
   };
 }
 
@@ -136,7 +138,7 @@ function declared(member: string): Holder {
   return { ...nobody(member), kind: 'caller', verifies: false, probe: null, quiet: null, sources: [] };
 }
 
-function nobody(id: string): RollHost & Pick<Holder, 'presents' | 'probedBy' | 'sinks'> {
+function nobody(id: string): RollHost & Pick<Holder, 'presents' | 'isClosed' | 'probedBy' | 'sinks'> {
   return {
     id,
     status: 'active',
@@ -153,6 +155,7 @@ function nobody(id: string): RollHost & Pick<Holder, 'presents' | 'probedBy' | '
     refusal: null,
     unreadable: [],
     presents: false,
+    isClosed: false,
     probedBy: 'hub',
     sinks: [],
   };

@@ -273,7 +273,7 @@ describe('a shared token', () => {
     expect(await blockers()).toEqual([]);
     hub = await hub.restart();
     await beatAll();
-    expect(await blockers()).toEqual(['c sink_told']);
+    expect(await blockers()).toEqual(['c probe', 'c sink_told']);
 
     // A beat without sinks: there is nothing any more that would have to be told.
     await tell(former);
@@ -282,6 +282,34 @@ describe('a shared token', () => {
     expect(await blockers()).toEqual([]);
     await advanceRotation(hub, 'fleet', undefined, operator);
     expect(await phase()).toBe('rolling');
+  });
+
+  it('asks a host with a closed listener for evidence, and one that it has not heard, and none without a listener', async () => {
+    const puller = createTestHost('c');
+    const { token = '' } = await addHost(hub, { host: 'c' }, operator);
+    await puller.enrol(hub, token);
+    await puller.beat(hub);
+    await start();
+    await beatAll();
+    expect(await blockers()).toEqual([]);
+    const say = async (open: boolean) => {
+      const step = puller.tokens.get('fleet')?.step ?? 0;
+      const at = new Date(hub.clock.now()).toISOString();
+      const probe = { secret: 'fleet', step, takes: [1, 2], refuses: [], randomRefused: true, at };
+      await puller.beat(hub, { body: { listener: { address: '127.0.0.1:7444', open }, probes: open ? [probe] : [] } });
+    };
+    await puller.beat(hub);
+    // Its agent was restarted: the first beat comes before the listener is open.
+    await say(false);
+    expect(await blockers()).toEqual(['c listener_open']);
+    expect(await codeOf(advanceRotation(hub, 'fleet', undefined, operator))).toBe('gate_closed');
+    await say(true);
+    expect(await blockers()).toEqual([]);
+    hub = await hub.restart();
+    await beatAll();
+    expect(await blockers()).toEqual(['c probe', 'c sink_told']);
+    await puller.beat(hub);
+    expect(await blockers()).toEqual([]);
   });
 
   it('takes a beat whose count cannot be written, and goes on counting', async () => {
