@@ -9,7 +9,13 @@ import { member, name, secretIn, time, word } from './text-kinds.ts';
 export const versionRow = Type.Object({
   version: count(1),
   scheme: word(),
-  state: Type.Union([Type.Literal('current'), Type.Literal('previous'), Type.Literal('destroyed')]),
+  /** `next`: taken already, and sent by nobody yet. */
+  state: Type.Union([
+    Type.Literal('current'),
+    Type.Literal('next'),
+    Type.Literal('previous'),
+    Type.Literal('destroyed'),
+  ]),
   createdAt: time(),
   verifyUntil: nullable(time()),
 });

@@ -1,7 +1,9 @@
 import { limits } from '@rollcall/core/limits';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
+import { createTestHost, enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
 import { createTestHub, operator, type TestHub } from '../hub.fixture.ts';
+import { addHost } from '../operations/add-host.ts';
+import { createSecret } from '../operations/create-secret.ts';
 import { startRotation } from '../operations/rotation/walk.ts';
 import { listLiveness } from '../store/liveness.ts';
 import { findRotation } from '../store/rotations.ts';
@@ -122,6 +124,47 @@ describe('the jobs of a hub', () => {
     await pass(limits.jobRetryFirstMs);
     expect(state()).toMatchObject({ failuresInARow: 2, failures: failures + 2 });
     expect(state()?.durations.read().count).toBeGreaterThan(failures);
+  });
+
+  it('are alive while a verifier does not answer: it holds the walk of its token, and no job but the one that asks', async () => {
+    let giveUp: (reason: Error) => void = () => undefined;
+    const asked: string[] = [];
+    const silent = new Promise<never>((_resolve, reject) => {
+      giveUp = reject;
+    });
+    silent.catch(() => undefined);
+    hub = await createTestHub({
+      ask: {
+        replica: async () => 'refused',
+        host: ({ host: member }) => {
+          asked.push(member);
+          return silent;
+        },
+      },
+    });
+    host = createTestHost('agent-7');
+    const { token = '' } = await addHost(hub, { host: host.id, reach: 'push', address: '127.0.0.1:1' }, operator);
+    await host.enrol(hub, token);
+    await createSecret(hub, { name: 'fleet', holders: ['agent-7'] }, operator);
+    await host.beat(hub);
+    await startRotation(hub, { secret: 'fleet', reason: 'planned', leave: [], narrowByMs: null }, operator);
+    await host.beat(hub);
+    await host.beat(hub);
+    start();
+    for (let second = 0; second < 70; second += 1) await pass(1_000);
+    expect(asked).toEqual(['agent-7']);
+    expect(jobs.areAlive()).toBe(true);
+    expect(
+      jobs
+        .states()
+        .find(({ name }) => name === 'tokens')
+        ?.durations.read().count,
+    ).toBeGreaterThan(10);
+    // It is asked again, ever more seldom.
+    giveUp(new Error('it gave no answer'));
+    for (let second = 0; second < 70; second += 1) await pass(1_000);
+    expect(asked.length).toBeGreaterThan(3);
+    expect(asked.length).toBeLessThan(10);
   });
 
   it('end at once, whatever they wait for, and flush a last time', async () => {

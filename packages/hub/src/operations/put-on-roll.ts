@@ -12,6 +12,7 @@ import type { Tx } from '../store/schema.ts';
 import { EVERY_MEMBER, listHeldTokens } from '../store/tokens.ts';
 import { issueMasterSteps } from './issue-master-step.ts';
 import { versionKnownByFleet } from './known-master.ts';
+import { takeBack } from './rotation/take-back.ts';
 import { issueTokenSteps } from './token/issue-token-steps.ts';
 
 /** One after the other, so that two of the same id are told. Throws `malformed_host_id`, `host_exists`, `master_missing`. */
@@ -48,13 +49,11 @@ export async function putOnRoll(hub: Hub, tx: Tx, hosts: readonly HostRecord[], 
     false,
   );
   // A token that every host holds is held by those to come.
-  for (const secret of await listHeldTokens(tx, hub.vault, EVERY_MEMBER)) {
-    await issueTokenSteps(
-      hub,
-      tx,
-      secret,
-      hosts.map(({ id }) => id),
-    );
+  const secrets = await listHeldTokens(tx, hub.vault, EVERY_MEMBER);
+  const ids = hosts.map(({ id }) => id);
+  await takeBack(hub, tx, [MASTER, ...secrets], ids);
+  for (const secret of secrets) {
+    await issueTokenSteps(hub, tx, secret, ids);
   }
   await appendAudits(
     tx,

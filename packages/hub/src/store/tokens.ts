@@ -78,6 +78,12 @@ export async function listTokenVersions(db: Db, vault: Vault, secret: string): P
   });
 }
 
+/** The name of the secret that has, or had, a value with this digest; `undefined`: none. */
+export async function findDigest(db: Db, digest: Uint8Array): Promise<string | undefined> {
+  const row = await db.selectFrom('token_versions').select('secret').where('digest', '=', digest).executeTakeFirst();
+  return row?.secret;
+}
+
 export async function writeTokenVersion(tx: Tx, vault: Vault, version: TokenVersionRecord): Promise<void> {
   const { secret, value } = version;
   const row = sealRow<TokenVersionsTable>(vault, 'token_versions', {

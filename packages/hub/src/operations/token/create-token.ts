@@ -2,7 +2,8 @@
 import { decodeBase64url, decodeUtf8, utf8 } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import { ALL_HOSTS, CALLER_PREFIX, encodeToken, parseMember, parseSecretName, SecretBytes } from '@rollcall/core/keys';
-import { assertTimeTrusted, isRunning } from '@rollcall/core/rotation';
+import { limits } from '@rollcall/core/limits';
+import { assertTimeTrusted, isRunning, phases, type Rotation } from '@rollcall/core/rotation';
 import { createTokenVerifier } from '@rollcall/core/verify';
 import type { CreateSecretBody, HoldersBody, SecretRow } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
@@ -14,7 +15,9 @@ import type { Db, Tx } from '../../store/schema.ts';
 import {
   addHolder,
   EVERY_MEMBER,
+  findDigest,
   findToken,
+  listHeldTokens,
   listHolders,
   listTokenVersions,
   removeHolder,
@@ -23,6 +26,7 @@ import {
   writeTokenVersion,
 } from '../../store/tokens.ts';
 import { toTime } from '../../views/hosts.ts';
+import { takeBack } from '../rotation/take-back.ts';
 import { issueTokenSteps } from './issue-token-steps.ts';
 
 export async function createToken(hub: Hub, body: CreateSecretBody, actor: Actor): Promise<SecretRow> {
@@ -34,7 +38,9 @@ export async function createToken(hub: Hub, body: CreateSecretBody, actor: Actor
     const now = hub.clock.now();
     if ((await findToken(tx, hub.vault, name)) !== undefined)
       throw new RollcallError('secret_exists', { secret: name });
-    const isWeak = weak && value.length < WEAK_BELOW;
+    const known = await findDigest(tx, hub.vault.digest(utf8(value)));
+    if (known !== undefined) throw new RollcallError('secret_value_known', { secret: known });
+    const isWeak = weak && value.length < limits.importedTokenMinCharacters;
     await writeToken(tx, hub.vault, { name, currentVersion: 1, weak: isWeak, createdAtMs: now });
     await writeVersion(hub, tx, name, 1, value);
     const members = await addMembers(hub, tx, name, body.holders ?? []);
@@ -91,14 +97,25 @@ export async function showToken(hub: Pick<Hub, 'vault'>, db: Db, name: string): 
     versions: versions.map(({ version, value, createdAtMs }) => ({
       version,
       scheme: 'token',
-      state:
-        value === undefined ? 'destroyed' : version === (running?.to ?? token.currentVersion) ? 'current' : 'previous',
+      state: value === undefined ? 'destroyed' : stateOf(version, token.currentVersion, running),
       createdAt: toTime(createdAtMs),
       verifyUntil: version === running?.from && running.terms?.narrowByMs ? toTime(running.terms.narrowByMs) : null,
     })),
     holders: (await listHolders(db, hub.vault, name)).map((member) => (member === EVERY_MEMBER ? ALL_HOSTS : member)),
     weak: token.weak,
   };
+}
+
+/** By what callers are told to send: those whose turn has come, where one after the other has it. */
+function stateOf(
+  version: number,
+  currentVersion: number,
+  running: Rotation | undefined,
+): 'current' | 'next' | 'previous' {
+  if (running === undefined) return version === currentVersion ? 'current' : 'previous';
+  const sent = phases[running.phase].callerPresents.after === 'new' ? running.to : running.from;
+  if (version === sent) return 'current';
+  return running.phase === 'planned' || running.phase === 'widening' ? 'next' : 'previous';
 }
 
 /** A new value, written as the given version. */
@@ -111,8 +128,6 @@ export async function readToken(hub: Pick<Hub, 'vault'>, db: Db, name: string): 
   if (token === undefined) throw new RollcallError('secret_unknown', { secret: name });
   return token;
 }
-
-const WEAK_BELOW = 22;
 
 function newTokenText(hub: Pick<Hub, 'random'>): string {
   return encodeToken('rcf', hub.random(32));
@@ -152,8 +167,20 @@ async function addMembers(hub: Hub, tx: Tx, secret: string, names: readonly stri
   const hosts = members.includes(EVERY_MEMBER)
     ? (await listRoll(tx, hub.vault)).map(({ id }) => id)
     : members.filter((member) => !member.startsWith(CALLER_PREFIX));
+  await assertRoom(hub, tx, hosts);
+  await takeBack(hub, tx, [secret], [...hosts, ...members]);
   await issueTokenSteps(hub, tx, secret, hosts);
   return members;
+}
+
+/** A beat that carries more than are taken would be refused, and with it everything that the host could prove. */
+async function assertRoom(hub: Hub, tx: Tx, hosts: readonly string[]): Promise<void> {
+  const full: string[] = [];
+  for (const host of [EVERY_MEMBER, ...hosts]) {
+    if ((await listHeldTokens(tx, hub.vault, host)).length > limits.namedSecrets) full.push(host);
+  }
+  if (full.length > 0)
+    throw new RollcallError('held_secrets_full', { hosts: full.filter((host) => host !== EVERY_MEMBER) });
 }
 
 const ONE_IS_CALLED_ALL =

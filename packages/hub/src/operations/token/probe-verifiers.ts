@@ -13,28 +13,47 @@ import { momentOfPhase, momentOfStep } from './observe-holders.ts';
 /** In these the gate asks for probes. */
 const probedPhases: ReadonlySet<Phase> = new Set(['widening', 'narrowing', 'withdrawing']);
 
-/** Those that passed for the present moment are not asked again. One that does not answer has no probe, and holds the gate. */
-export async function probeVerifiers(hub: Hub, rotation: Rotation): Promise<void> {
+/**
+ * Those that passed for the present moment are not asked again; one that did not is asked ever more seldom. One that does not
+ * answer has no probe, and holds the gate of this secret, and nothing else.
+ */
+export async function probeVerifiers(hub: Hub, rotation: Rotation, signal: AbortSignal): Promise<void> {
   if (!probedPhases.has(rotation.phase)) return;
   const texts = await textsOf(hub, rotation);
   const targets = [replicaTarget(hub, rotation), ...(await hostTargets(hub, rotation))];
-  const missing = targets.filter(
-    ({ member, moment }) => !passed(hub.tokenProbes.find(rotation.secret, member, moment), rotation),
-  );
-  for (let at = 0; at < missing.length; at += AT_ONCE) {
-    await Promise.all(
-      missing.slice(at, at + AT_ONCE).map(async ({ member, moment, ask }) => {
-        try {
-          hub.tokenProbes.write(rotation.secret, member, moment, await probe(hub, texts, ask));
-        } catch (error) {
-          hub.log.warn('a verifier could not be probed', { member, ...faultOf(error) });
-        }
-      }),
-    );
-  }
+  const due = targets.filter(({ member, moment }) => isDue(hub, rotation, member, moment));
+  const work = async (): Promise<void> => {
+    for (let next = due.shift(); next !== undefined && !signal.aborted; next = due.shift()) {
+      await probeOne(hub, rotation, texts, next);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
 const AT_ONCE = 16;
+
+function isDue({ tokenProbes, clock }: Hub, rotation: Rotation, member: string, moment: string): boolean {
+  const { secret } = rotation;
+  if (passed(tokenProbes.find(secret, member, moment), rotation)) return false;
+  return tokenProbes.askAgainAt(secret, member, moment) <= clock.monotonic();
+}
+
+async function probeOne(
+  hub: Hub,
+  rotation: Rotation,
+  texts: ReadonlyMap<number, string>,
+  { member, moment, ask }: Target,
+): Promise<void> {
+  const { secret } = rotation;
+  try {
+    const found = await probe(hub, texts, ask);
+    hub.tokenProbes.write(secret, member, moment, found);
+    if (passed(found, rotation)) return;
+  } catch (error) {
+    hub.log.warn('a verifier could not be probed', { member, ...faultOf(error) });
+  }
+  hub.tokenProbes.noteFailure(secret, member, moment, hub.clock.monotonic());
+}
 
 /** Which rule failed too: by the code alone nobody finds out why a listener is not believed. */
 function faultOf(error: unknown): { readonly code: string; readonly reason?: string } {

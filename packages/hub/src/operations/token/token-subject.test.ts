@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
+import { limits } from '@rollcall/core/limits';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { authenticateMember } from '../../authenticate.ts';
 import { createTestHost, type TestHost } from '../../host.fixture.ts';
@@ -9,12 +10,12 @@ import { findRotation } from '../../store/rotations.ts';
 import { listTokenVersions } from '../../store/tokens.ts';
 import { showRotation } from '../../views/rotations.ts';
 import { addHost, reenrolHost } from '../add-host.ts';
-import { createSecret } from '../create-secret.ts';
+import { createSecret, showSecret } from '../create-secret.ts';
 import { evictHost, removeHost } from '../end-host.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from '../rotation/hold.ts';
 import { retireRotation } from '../rotation/retire.ts';
 import type { StartInput } from '../rotation/subject.ts';
-import { advanceRotation, rollBackRotation, startRotation, stepTokens } from '../rotation/walk.ts';
+import { advanceRotation, observeRotations, rollBackRotation, startRotation, stepTokens } from '../rotation/walk.ts';
 import { changeHolders } from './create-token.ts';
 
 const OLD = 'the-token-that-the-fleet-has-had-for-years';
@@ -49,6 +50,13 @@ beforeEach(async () => {
   await beatAll();
 });
 
+/** What the hub does by itself: it asks, and then it steps. */
+async function jobs(): Promise<boolean> {
+  // Two jobs: what one of them cannot read is no reason for the other to stand still.
+  await observeRotations(hub, new AbortController().signal).catch(() => undefined);
+  return stepTokens(hub);
+}
+
 async function takes(token: string): Promise<boolean> {
   const request = { rawHeaders: ['X-Node-Token', token], headers: {}, socket: {} } as unknown as IncomingMessage;
   return (await codeOf(authenticateMember(hub, request, 'ask-who-i-am'))) === 'done';
@@ -56,14 +64,14 @@ async function takes(token: string): Promise<boolean> {
 
 /** No valid caller is ever refused (I1): not a host's beat, and not what the program beside the hub sends. */
 async function beatAll(): Promise<void> {
-  while (await stepTokens(hub));
+  while (await jobs());
   for (const host of fleet) {
     const report = () => ({ tokens: [{ secret: 'fleet', counter: COUNTER, hits: zeroes(host), samples: [] }] });
     await host.beat(hub, { body: report() });
     await host.beat(hub, { body: report() });
   }
   for (const token of callers) expect(await takes(token)).toBe(true);
-  while (await stepTokens(hub));
+  while (await jobs());
 }
 
 const COUNTER = 'AAAAAAAAAAAAAAAAAAAAAA';
@@ -193,7 +201,7 @@ describe('a shared token', () => {
     expect(await takes(OLD)).toBe(false);
     expect(await codeOf(rollBackRotation(hub, 'fleet', 'x', operator))).toBe('no_rollback');
     callers = [];
-    while (await stepTokens(hub));
+    while (await jobs());
     expect(await phase()).not.toBe('widening');
   });
 
@@ -203,6 +211,70 @@ describe('a shared token', () => {
     expect(await codeOf(retireRotation(hub, 'fleet', now, operator))).toBe('not_retired');
     await startRotation(hub, { secret: 'master', reason: 'leak', leave: [], narrowByMs: null }, operator);
     expect(await codeOf(retireRotation(hub, 'master', now, operator))).toBe('would_strand');
+  });
+
+  it('is not held by one that refuses, once its end is said: all others switch before it', async () => {
+    const [refusing] = fleet;
+    const last = createTestHost('c');
+    const { token = '' } = await addHost(hub, { host: 'c', reach: 'push', address: '127.0.0.1:1' }, operator);
+    await last.enrol(hub, token);
+    await last.beat(hub);
+    fleet.push(last);
+    const refusal = { refused: [{ secret: 'fleet', reason: 'disk_full' }] };
+    const toRolling = async () => {
+      await beatAll();
+      await advanceRotation(hub, 'fleet', 'widening', operator);
+      for (let round = 0; round < 4; round += 1) {
+        for (const host of fleet) await host.beat(hub, host === refusing ? { body: refusal, lost: true } : {});
+        await jobs();
+      }
+    };
+    await start();
+    await toRolling();
+    // The control: without an end nobody else is switched before a person has looked.
+    expect((await findRotation(hub.db, hub.vault, 'fleet'))?.pausedBecause).toContain('a refuses the delivery');
+    expect(last.tokens.get('fleet')?.present).toBe(1);
+    await rollBackRotation(hub, 'fleet', 'again', operator);
+    await beatAll();
+    await hub.wall.advance(DAY_MS);
+    for (let round = 0; round < 3; round += 1) await beatAll();
+    expect(await phase()).toBe('rolled_back');
+
+    await start({ reason: 'leak', narrowByMs: hub.clock.now() + HOUR_MS });
+    await toRolling();
+    await hub.wall.advance(limits.canaryMs);
+    for (let round = 0; round < 4; round += 1) {
+      for (const host of fleet) await host.beat(hub, host === refusing ? { body: refusal, lost: true } : {});
+      await jobs();
+    }
+    expect((await findRotation(hub.db, hub.vault, 'fleet'))?.pausedBecause).toBeNull();
+    expect(last.tokens.get('fleet')?.present).toBe(3);
+  });
+
+  it('gives nothing up for a window that only a jump of the clock closed', async () => {
+    await start({ auto: 'all' });
+    for (let round = 0; round < 6; round += 1) await beatAll();
+    callers = [newText()];
+    expect(await phase()).toBe('proving');
+    hub.wall.setWall(hub.wall.now() + DAY_MS + HOUR_MS);
+    for (let round = 0; round < 3; round += 1) await beatAll();
+    expect(hub.clock.read().jumped).toBe(true);
+    expect(await phase()).toBe('proving');
+    expect(['hub_time_jumped', 'gate_closed']).toContain(
+      await codeOf(advanceRotation(hub, 'fleet', 'proving', operator)),
+    );
+  });
+
+  it('waits again for a host that was left when it was removed, and has come back', async () => {
+    await start();
+    await removeHost(hub, 'b', operator);
+    const left = async () => (await findRotation(hub.db, hub.vault, 'fleet'))?.left;
+    expect(await left()).toEqual(['b']);
+    await addHost(hub, { host: 'b', reach: 'push', address: '127.0.0.1:1' }, operator);
+    expect(await left()).toEqual([]);
+    await leaveRotation(hub, 'fleet', { leave: ['a'], reason: 'in the post' }, operator);
+    await changeHolders(hub, 'fleet', { add: ['a'] }, operator);
+    expect(await left()).toEqual([]);
   });
 
   it('rests while it is paused, and two who start it at once are one', async () => {
@@ -239,10 +311,10 @@ describe('a shared token', () => {
     hub.tamper("update token_holders set mac = x'00' where secret = 'a-token'");
     for (let round = 0; round < 3; round += 1) {
       for (const host of fleet) await host.beat(hub);
-      await codeOf(stepTokens(hub));
+      await codeOf(jobs());
     }
     expect(await phase()).toBe('rolling');
-    expect(await codeOf(stepTokens(hub))).toBe('store_unreadable');
+    expect(await codeOf(jobs())).toBe('store_unreadable');
   });
 
   it('waits in widening until whoever reads a file was told of that very step', async () => {
@@ -253,7 +325,7 @@ describe('a shared token', () => {
     const tell = async (step: number | null) => {
       const sink = { name: 'web', secret: 'fleet', version: 1, step, digest: null, state: 'reloaded' } as const;
       await keeper.beat(hub, { body: { sinks: [sink] } });
-      await stepTokens(hub);
+      await jobs();
     };
     const held = () => keeper.tokens.get('fleet')?.step ?? 0;
     const former = held();
@@ -342,6 +414,45 @@ describe('a shared token', () => {
     reading.mockRestore();
     await joined.beat(hub);
     expect([...joined.tokens.keys()].sort()).toEqual(['a-token', 'fleet']);
+  });
+
+  it('is of one name alone: a value that another one has, or had, is not taken', async () => {
+    const bring = (name: string, text: string) =>
+      codeOf(createSecret(hub, { name, value: encodeBase64url(utf8(text)), holders: ['all'] }, operator));
+    expect(await bring('ci', OLD)).toBe('secret_value_known');
+    expect(await bring('ci', ` ${OLD}\n`)).toBe('secret_value_known');
+    await start();
+    callers = [];
+    await carryTo('done');
+    // Destroyed, and still known: its digest stays.
+    expect(await bring('ci', OLD)).toBe('secret_value_known');
+    expect(await bring('ci', `${OLD}-of-another`)).toBe('done');
+    await beatAll();
+  });
+
+  it('is held beside no more than a beat can carry', async () => {
+    const names = Array.from({ length: limits.namedSecrets - 1 }, (_, at) => `more-${at}`);
+    for (const name of names.slice(1)) await createSecret(hub, { name, holders: ['all'] }, operator);
+    await createSecret(hub, { name: 'more-0', holders: ['a'] }, operator);
+    await beatAll();
+    const one = (name: string, holders: string[]) => codeOf(createSecret(hub, { name, holders }, operator));
+    expect(await one('too-many', ['a'])).toBe('held_secrets_full');
+    expect(await one('too-many', ['all'])).toBe('held_secrets_full');
+    expect(await codeOf(changeHolders(hub, 'more-0', { add: ['b'] }, operator))).toBe('done');
+    await beatAll();
+    await beatAll();
+  });
+
+  it('says which version is sent, which is taken beside it, and which was', async () => {
+    const states = async () => (await showSecret(hub, hub.db, 'fleet')).versions.map(({ state }) => state);
+    expect(await states()).toEqual(['current']);
+    await start();
+    expect(await states()).toEqual(['current', 'next']);
+    await beatAll();
+    await advanceRotation(hub, 'fleet', 'widening', operator);
+    expect(await states()).toEqual(['previous', 'current']);
+    await rollBackRotation(hub, 'fleet', 'not today', operator);
+    expect(await states()).toEqual(['current', 'previous']);
   });
 
   it('is not given to every host by whoever means the one that is called all', async () => {

@@ -44,9 +44,12 @@ export const tokenSubject: Subject<TokenView> = {
 
   mustNarrow: ({ rotation }, nowMs) => (mustNarrowNow(rotation, nowMs) ? 'narrow_by' : null),
 
-  planWave({ rotation, holders }) {
+  planWave({ rotation, holders }, nowMs) {
     const callers = holders.filter(({ presents }) => presents);
-    return planWave(rotation, callers, { batch: rotation.terms?.batch ?? 1 });
+    const { batch = 1, narrowByMs = null } = rotation.terms ?? {};
+    // Once the end is said, whoever has not switched by then is cut off: one that refuses must not hold all others (scenario 39).
+    const canaryIsOver = nowMs - rotation.phaseStartedAtMs >= limits.canaryMs;
+    return planWave(rotation, callers, narrowByMs === null ? { batch } : { batch: 'everyone', canaryIsOver });
   },
 
   goesOnByItself: ({ rotation, gate, holders }) => goesOnByItself(rotation, gate, holders),
