@@ -70,6 +70,7 @@ export const limits = {
   // Deliveries (design 4)
   envelopeMaxBytes: 65_536, // 64 KiB
   acceptedVersions: 2,
+  refusedVersions: 1,
   purposesPerMaster: 32,
   ssoKeysPerMaster: 4,
   statementMaxBytes: 16_384, // 16 KiB

@@ -4,9 +4,10 @@ import { connect } from 'node:tls';
 import { limits } from '@rollcall/core/limits';
 import { unauthenticatedBody } from '@rollcall/wire';
 import { afterEach, describe, expect, it } from 'vitest';
-import { host } from '../fleet.fixture.ts';
-import { commandBearer, tokenStep, tokenText } from '../listener/listener.fixture.ts';
+import { durableState, host } from '../fleet.fixture.ts';
+import { commandBearer, dropping, holding, tokenStep, tokenText } from '../listener/listener.fixture.ts';
 import { certified } from '../listener.fixture.ts';
+import { encodeDurableState, parseDurableState } from '../state/durable-state.ts';
 import { authority, certificate, createTestHost, type TestHost, until } from './host-listener.fixture.ts';
 import { callTls, type Headers } from './tls-call.fixture.ts';
 
@@ -30,6 +31,7 @@ async function opened(...given: Parameters<typeof createTestHost>): Promise<Test
 }
 
 const step = tokenStep(1, [1]);
+const narrowed = dropping(tokenStep(4, [2]), 1);
 const token = (version = 1): Headers => [['X-Node-Token', tokenText(version)]];
 const command: Headers = [
   ['Authorization', `Bearer ${commandBearer(1)}`],
@@ -325,6 +327,20 @@ describe('probes', () => {
     await at.apply(tokenStep(4, [2]));
     await until(() => found(at)?.step === 4);
     expect(found(at)).toMatchObject({ takes: [2], refuses: [1], randomRefused: true });
+  });
+
+  it('after a start in the middle of narrowing ask what the step names, which is taken from nobody', async () => {
+    const held = parseDurableState(encodeDurableState(durableState({ assignments: holding([narrowed]) })));
+    const at = await opened([held.assignments.get('api') ?? narrowed]);
+    await until(() => found(at)?.step === 4);
+    expect(found(at)).toMatchObject({ takes: [2], refuses: [1], randomRefused: true });
+    expect((await at.listener.probe()).probes).toMatchObject([{ takes: [2], refuses: [1], passed: true }]);
+    expect((await callTls(at.port(), '/v1/host', token(1))).status).toBe(401);
+    expect((await callTls(at.port(), '/v1/host', token(2))).status).toBe(200);
+    // The last step forgets it.
+    await at.apply(tokenStep(5, [2]));
+    await until(() => found(at)?.step === 5);
+    expect(found(at)).toMatchObject({ takes: [2], refuses: [] });
   });
 
   it('wait for the listener', async () => {

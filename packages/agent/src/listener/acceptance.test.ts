@@ -4,7 +4,7 @@ import { encodeToken, SecretBytes } from '@rollcall/core/keys';
 import { describe, expect, it } from 'vitest';
 import { assignment, heartbeatKey } from '../fleet.fixture.ts';
 import { createAcceptance, presentedToken } from './acceptance.ts';
-import { commandBearer, holding, tokenStep, tokenText } from './listener.fixture.ts';
+import { commandBearer, dropping, holding, tokenStep, tokenText } from './listener.fixture.ts';
 
 function refused(act: () => unknown): boolean {
   try {
@@ -53,6 +53,13 @@ describe('what a host takes', () => {
   ])('as a command is not %s', (_, text) => {
     expect(refused(() => acceptance.verifyCommand(text))).toBe(true);
   });
+});
+
+it('what a step drops is taken from nobody, and counted for nobody', () => {
+  const acceptance = createAcceptance(holding([dropping(tokenStep(4, [4]), 3)]));
+  expect(refused(() => acceptance.verifyToken(tokenText(3)))).toBe(true);
+  expect(acceptance.verifyToken(tokenText(4))).toMatchObject({ version: 4 });
+  expect(acceptance.tokens).toEqual([{ secret: 'api', version: 4, role: 'current' }]);
 });
 
 describe('a host that holds nothing', () => {

@@ -32,6 +32,15 @@ export function tokenStep(
   };
 }
 
+/** The same step, naming what it drops. */
+export function dropping(step: Assignment, ...versions: readonly number[]): Assignment {
+  const refuse = versions.map((version) => ({
+    version,
+    value: new SecretBytes('token', utf8(tokenText(version, step.secret))),
+  }));
+  return { ...step, refuse };
+}
+
 /** What a host holds: its master of these generations, and tokens. */
 export function holding(
   tokens: readonly Assignment[],

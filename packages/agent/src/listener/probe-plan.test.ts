@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../fleet.fixture.ts';
 import { createAcceptance } from './acceptance.ts';
-import { holding, tokenStep, tokenText } from './listener.fixture.ts';
+import { dropping, holding, tokenStep, tokenText } from './listener.fixture.ts';
 import { hasPassed, performProbe, planAgain, planProbe } from './probe-plan.ts';
 
 const at = { random: seededRandom('probe'), now: () => 0 };
@@ -33,7 +33,20 @@ describe('a plan', () => {
     expect(planAgain(now).expectRefused).toEqual([]);
   });
 
+  it.each([
+    ['a narrowing that is known from before', tokenStep(3, [1, 2], 2), dropping(tokenStep(4, [2]), 1), [1]],
+    ['a narrowing after a start', undefined, dropping(tokenStep(4, [2]), 1), [1]],
+    ['a rollback after a start', undefined, dropping(tokenStep(4, [1]), 2), [2]],
+    ['a step that skips some', tokenStep(1, [1]), dropping(tokenStep(9, [3]), 2), [2, 1]],
+    ['the last step, which forgets it', dropping(tokenStep(4, [2]), 1), tokenStep(5, [2]), []],
+  ])('of %s asks what the step names', (_, before, now, refuses) => {
+    expect(versions(planProbe(before, now).expectRefused)).toEqual(refuses);
+    expect(versions(planAgain(now).expectRefused)).toEqual(versions(now.refuse ?? []));
+    expect(versions(planProbe(before, now).expectTaken)).toEqual(versions(now.accept));
+  });
+
   it('does not show its values', () => {
+    expect(JSON.stringify(planAgain(dropping(tokenStep(4, [2]), 1)))).not.toContain(tokenText(1));
     expect(JSON.stringify(planProbe(tokenStep(3, [1, 2], 2), tokenStep(4, [2])))).not.toContain(tokenText(1));
   });
 });

@@ -13,7 +13,7 @@ export interface ProbePlan {
   readonly epoch: number;
   readonly step: number;
   readonly expectTaken: readonly ProbedVersion[];
-  /** Taken by the step before, and by this one no more. Held in memory until the probe is done, and nowhere else. */
+  /** Dropped by this step: as its hub names it, or as the step before took it. */
   readonly expectRefused: readonly ProbedVersion[];
 }
 
@@ -22,16 +22,17 @@ export interface ProbedVersion {
   readonly value: SecretBytes<'token'>;
 }
 
-/** `before`: what was held until now. */
-export function planProbe(before: Assignment | undefined, { secret, epoch, step, accept }: Assignment): ProbePlan {
+/** `before`: what was held until now; after a start there is none, and what is refused is what the step itself names. */
+export function planProbe(before: Assignment | undefined, held: Assignment): ProbePlan {
+  const { secret, epoch, step, accept, refuse = [] } = held;
   const expectTaken = tokensOf(accept);
-  const expectRefused = tokensOf(before?.accept ?? []).filter(
-    ({ version }) => !expectTaken.some((taken) => taken.version === version),
-  );
+  const known = new Set([...expectTaken, ...refuse].map(({ version }) => version));
+  const remembered = tokensOf(before?.accept ?? []).filter(({ version }) => !known.has(version));
+  const expectRefused = [...refuse, ...remembered];
   return { secret, epoch, step, expectTaken, expectRefused };
 }
 
-/** The same plan for the values that its host still holds: what was dropped is not kept for a later look. */
+/** The same plan for the values that its host still holds. */
 export function planAgain(assignment: Assignment): ProbePlan {
   return planProbe(undefined, assignment);
 }

@@ -37,6 +37,12 @@ describe('the content of a sink', () => {
     });
   });
 
+  it('never has what the step drops', () => {
+    const plain = tokenAssignment({ versions: [4] });
+    const refuse = [{ version: 3, value: new SecretBytes('token', utf8('token-of-version-3-----')) }];
+    expect(projectAssignment({ ...plain, refuse })).toEqual(projectAssignment(plain));
+  });
+
   it('has a digest of names and bytes', () => {
     const { content, digest } = projectAssignment(tokenAssignment({ versions: [3, 4] }));
     expect(contentDigest(new Map([...content].reverse()))).toBe(digest);

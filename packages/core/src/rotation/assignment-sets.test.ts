@@ -44,6 +44,17 @@ describe('the assignment of a phase', () => {
     }
   });
 
+  it.each(table)('%s: the version that it drops is named while it runs, and of the master none', (phase) => {
+    const refuses = (rotation: Rotation, oldVerifies: boolean) =>
+      [false, true].map((switched) => assignmentSets(rotation, 9, { switched }, oldVerifies).refuse);
+    const dropped = phase === 'narrowing' ? [1] : phase === 'withdrawing' ? [2] : undefined;
+    expect(refuses(tokenRotation(phase), true)).toEqual([dropped, dropped]);
+    const cutOff = phases[phase].next === null ? undefined : [1];
+    expect(refuses(tokenRotation(phase, leak), false)).toEqual([cutOff, cutOff]);
+    expect(refuses(rotationIn(phase), true)).toEqual([undefined, undefined]);
+    expect(refuses(rotationIn(phase), false)).toEqual([undefined, undefined]);
+  });
+
   it('is looked at for every phase that there is', () => {
     expect(table.map(([phase]) => phase)).toEqual(Object.keys(phases));
   });

@@ -1,11 +1,14 @@
 /** Which versions a host accepts and presents, in every phase of a rotation (design 4, 5), and containment (I1). */
 
-import { phases, type Rotation, type Side } from './phases.ts';
+import { retiringVersion } from './holder.ts';
+import { isRunning, type Phase, phases, type Rotation, type Side } from './phases.ts';
 
 export interface AssignmentSets {
   /** Newest first, at most two (I14). */
   readonly accept: readonly number[];
   readonly present: number;
+  /** What this step drops, for a host that asks its own listener; absent where that is nothing. */
+  readonly refuse?: readonly number[];
 }
 
 /** What the assignment of one host depends on, beside the rotation. */
@@ -26,13 +29,14 @@ export function assignmentSets(
   oldVerifies: boolean,
 ): AssignmentSets {
   if (rotation === null) return { accept: [currentVersion], present: currentVersion };
-  if (!oldVerifies) return { accept: [rotation.to], present: rotation.to };
+  if (!oldVerifies) return { accept: [rotation.to], present: rotation.to, ...refused(rotation, rotation.from) };
   const { callerPresents, verifierAccepts } = phases[rotation.phase];
   const side = host.switched ? callerPresents.after : callerPresents.before;
   const accept = rotation.secret === 'master' ? masterAccepts(rotation, side, verifierAccepts) : verifierAccepts;
   return {
     accept: accept.map((accepted) => versionOf(rotation, accepted)).sort((a, b) => b - a),
     present: versionOf(rotation, side),
+    ...(DROPPING.has(rotation.phase) ? refused(rotation, retiringVersion(rotation)) : {}),
   };
 }
 
@@ -56,6 +60,14 @@ export function contains(accepts: readonly number[], presents: readonly number[]
  */
 function masterAccepts(rotation: Rotation, presents: Side, verifierAccepts: readonly Side[]): readonly Side[] {
   return presents === 'old' || rotation.reason === 'leak' ? [presents] : verifierAccepts;
+}
+
+/** What these drop is what their gates ask each verifier to refuse. */
+const DROPPING: ReadonlySet<Phase> = new Set(['narrowing', 'withdrawing']);
+
+/** While it runs: the last step forgets it. Of the master hosts verify commands alone, and the hub does not probe those. */
+function refused(rotation: Rotation, version: number): Pick<AssignmentSets, 'refuse'> {
+  return rotation.secret === 'master' || !isRunning(rotation) ? {} : { refuse: [version] };
 }
 
 function versionOf(rotation: Rotation, side: Side): number {

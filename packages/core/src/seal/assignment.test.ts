@@ -33,12 +33,18 @@ const token: Assignment = {
   accept: [{ version: 4, value: new SecretBytes('token', utf8('old token, as it was')) }],
 };
 
+const narrowing: Assignment = {
+  ...token,
+  refuse: [{ version: 3, value: new SecretBytes('token', utf8('older token')) }],
+};
+
 /** All that is in it, secrets too: `toEqual` cannot look into them. */
 const whole = (assignment: Assignment) => canonicalJson(encodeAssignment(assignment));
 
 test.each([
   ['master', master],
   ['a token', token],
+  ['a token of which it drops a version', narrowing],
 ])('an assignment of %s round-trips through its durable form', (_, assignment) => {
   const json = JSON.parse(JSON.stringify(encodeAssignment(assignment))) as JsonValue;
   expect(whole(parseAssignment(json))).toBe(whole(assignment));
@@ -51,6 +57,11 @@ test('the form is the one of design 4 and 11: bytes in base64url, tokens as they
     secret: 'fleet-token',
     accept: [{ version: 4, value: 'old token, as it was' }],
   });
+  expect(encodeAssignment(narrowing)).toEqual({
+    ...encodeAssignment(token),
+    refuse: [{ version: 3, value: 'older token' }],
+  });
+  expect(encodeAssignment({ ...token, refuse: [] })).not.toHaveProperty('refuse');
   const [, second] = encodeAssignment(master)['accept'] as JsonObject[];
   expect(second).toEqual({
     version: 5,
@@ -65,15 +76,20 @@ test('the form is the one of design 4 and 11: bytes in base64url, tokens as they
 
 test('an assignment does not show its values', () => {
   const shown =
-    inspect(master, { depth: 9 }) + JSON.stringify(master) + inspect(token, { depth: 9 }) + JSON.stringify(token);
+    inspect(master, { depth: 9 }) +
+    JSON.stringify(master) +
+    inspect(narrowing, { depth: 9 }) +
+    JSON.stringify(narrowing);
   expect(shown).not.toContain(encodeBase64url(new Uint8Array(32).fill(1)));
   expect(shown).not.toContain('old token');
+  expect(shown).not.toContain('older token');
 });
 
 describe('refuses', () => {
   const good = encodeAssignment(master);
   const [first, second] = good['accept'] as [JsonObject, JsonObject];
   const value = first['value'] as JsonObject;
+  const refused = (version: number, text = 'older token'): JsonValue[] => [{ version, value: text }];
 
   test.each<[string, JsonValue, string]>([
     ['no object', [], 'malformed_json'],
@@ -127,6 +143,24 @@ describe('refuses', () => {
       'malformed_key',
     ],
     ['keys as a token', { ...good, secret: 'fleet-token' }, 'malformed_json'],
+    ['nothing that is refused', { ...encodeAssignment(narrowing), refuse: [] }, 'malformed_json'],
+    ['a refused version that is accepted', { ...encodeAssignment(narrowing), refuse: refused(4) }, 'malformed_json'],
+    [
+      'two refused versions',
+      { ...encodeAssignment(narrowing), refuse: [...refused(3), ...refused(2)] },
+      'malformed_json',
+    ],
+    ['a refused version 0', { ...encodeAssignment(narrowing), refuse: refused(0) }, 'malformed_json'],
+    ['an empty refused token', { ...encodeAssignment(narrowing), refuse: refused(3, '') }, 'malformed_json'],
+    [
+      'a refused version without a value',
+      { ...encodeAssignment(narrowing), refuse: [{ version: 3 }] },
+      'malformed_json',
+    ],
+    ['a refused version as an object', { ...encodeAssignment(narrowing), refuse: { version: 3 } }, 'malformed_json'],
+    ['no list of what is refused', { ...encodeAssignment(narrowing), refuse: null }, 'malformed_json'],
+    ['a refused generation of the master', { ...good, refuse: [first] }, 'malformed_json'],
+    ['a refused token for the master', { ...good, refuse: refused(3) }, 'malformed_json'],
     ['an empty token', { ...encodeAssignment(token), accept: [{ version: 4, value: '' }] }, 'malformed_json'],
   ])('%s', (_, json, code) => {
     expect(refusalOf(() => parseAssignment(json))).toBe(code);
@@ -147,6 +181,7 @@ describe('refuses', () => {
     ['value', { ...good, accept: [{ version: 4, value: 'token' }] }],
     ['value', { ...encodeAssignment(token), accept: [{ version: 4, value: 7 }] }],
     ['value', { ...encodeAssignment(token), accept: [{ version: 4, value: '' }] }],
+    ['refuse', { ...encodeAssignment(narrowing), refuse: refused(4) }],
     ['life', only({ life: 0 })],
     ['keys', only({ keys: [] })],
     ['keys', only({ keys: {} })],

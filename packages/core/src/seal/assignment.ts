@@ -38,6 +38,11 @@ export interface AcceptedVersion {
   readonly value: AssignmentValue;
 }
 
+export interface RefusedVersion {
+  readonly version: number;
+  readonly value: SecretBytes<'token'>;
+}
+
 export interface Assignment {
   readonly secret: string;
   readonly epoch: number;
@@ -46,6 +51,8 @@ export interface Assignment {
   readonly accept: readonly AcceptedVersion[];
   /** One of those that are accepted (I1). */
   readonly present: number;
+  /** Dropped by this very step, named so that a host can find out by itself that it refuses it (design 5). Taken by nobody. */
+  readonly refuse?: readonly RefusedVersion[];
   /** RFC 3339 in UTC. Nothing is decided by it: hosts have no clock that counts (I7). */
   readonly issuedAt: string;
 }
@@ -58,6 +65,9 @@ export function encodeAssignment(assignment: Assignment): JsonObject {
     step: assignment.step,
     accept: assignment.accept.map(({ version, value }) => ({ version, value: encodeValue(value) })),
     present: assignment.present,
+    ...((assignment.refuse ?? []).length === 0
+      ? {}
+      : { refuse: assignment.refuse?.map(({ version, value }) => ({ version, value: encodeValue(value) })) ?? [] }),
     issuedAt: assignment.issuedAt,
   };
   parseAssignment(json); // never issue, and never store, what could not be read again
@@ -76,6 +86,7 @@ export function parseAssignment(json: JsonValue): Assignment {
   if (new Set(versions).size !== versions.length) throw new RollcallError('malformed_json', { what: 'accept' });
   // Also refuses an empty accept set.
   if (!versions.includes(present)) throw new RollcallError('malformed_json', { what: 'present' });
+  const refuse = parseRefused(secret, versions, readMember(value, 'refuse'));
   const issuedAt = readText(readMember(value, 'issuedAt'), 'issuedAt', 40);
   parseInstant(issuedAt);
   return {
@@ -84,8 +95,27 @@ export function parseAssignment(json: JsonValue): Assignment {
     step: readInteger(readMember(value, 'step'), 'step'),
     accept,
     present,
+    ...(refuse === undefined ? {} : { refuse }),
     issuedAt,
   };
+}
+
+/** Absent where nothing is dropped. One that is accepted too could be read either way, so it is neither. */
+function parseRefused(
+  secret: string,
+  accepted: readonly number[],
+  json: JsonValue | undefined,
+): readonly RefusedVersion[] | undefined {
+  if (json === undefined) return undefined;
+  const malformed = new RollcallError('malformed_json', { what: 'refuse' });
+  const items = readArray(json, 'refuse', limits.refusedVersions);
+  if (secret === 'master' || items.length === 0) throw malformed;
+  return items.map((item) => {
+    const refused = readObject(item, 'refuse');
+    const version = readInteger(readMember(refused, 'version'), 'version');
+    if (accepted.includes(version)) throw malformed;
+    return { version, value: parseTokenValue(readMember(refused, 'value')) };
+  });
 }
 
 function parseAccepted(secret: string, json: JsonValue): AcceptedVersion {

@@ -11,6 +11,8 @@ export interface AssignmentRecord {
   readonly step: number;
   readonly accept: readonly number[];
   readonly present: number;
+  /** What this step drops, at most one; none but while a rotation waits for proof of that. */
+  readonly refuse: readonly number[];
   readonly issuedAt: number;
   readonly ackedStep: number;
   readonly ackedAt: number | null;
@@ -55,6 +57,7 @@ export async function listAssignments(
 /** A new step for one host, with what stood before it as it was read in the same transaction. */
 export interface StepWish
   extends Pick<AssignmentRecord, 'host' | 'secret' | 'epoch' | 'accept' | 'present' | 'issuedAt'> {
+  readonly refuse?: readonly number[];
   readonly before: Readable<AssignmentRecord> | undefined;
 }
 
@@ -66,7 +69,8 @@ export async function issueSteps(tx: Tx, vault: Vault, wishes: readonly StepWish
   await write(
     tx,
     vault,
-    wishes.map(({ before, ...wish }) => {
+    wishes.map(({ before, ...wished }) => {
+      const wish = { ...wished, refuse: wished.refuse ?? [] };
       if (before === 'unreadable') return { ...wish, step: numberAbove(wish.issuedAt), ackedStep: 0, ackedAt: null };
       const { step = 0, ackedStep = 0, ackedAt = null } = before ?? {};
       return { ...wish, step: step + 1, ackedStep, ackedAt };
@@ -86,13 +90,16 @@ export async function ackStep(
   return true;
 }
 
+/** Rows of before there was the column have a MAC without it. One that says nothing there is sealed, and opened, as those are. */
+type AssignmentsBefore = Omit<AssignmentsTable, 'refuse'>;
+
 async function write(tx: Tx, vault: Vault, assignments: readonly AssignmentRecord[]): Promise<void> {
   const rows = assignments.map((assignment) => encode(vault, assignment));
   await upsertRows(tx, 'assignments', ['host', 'secret'], rows);
 }
 
 function encode(vault: Vault, assignment: AssignmentRecord): AssignmentsTable {
-  return sealRow<AssignmentsTable>(vault, 'assignments', {
+  const row = {
     host: assignment.host,
     secret: assignment.secret,
     epoch: assignment.epoch,
@@ -102,11 +109,19 @@ function encode(vault: Vault, assignment: AssignmentRecord): AssignmentsTable {
     issued_at: assignment.issuedAt,
     acked_step: assignment.ackedStep,
     acked_at: assignment.ackedAt,
-  });
+  };
+  if (assignment.refuse.length === 0) {
+    return { ...sealRow<AssignmentsBefore>(vault, 'assignments', row), refuse: null };
+  }
+  return sealRow<AssignmentsTable>(vault, 'assignments', { ...row, refuse: JSON.stringify(assignment.refuse) });
 }
 
 function decode(vault: Vault, stored: AssignmentsTable): AssignmentRecord {
-  const row = openRow<AssignmentsTable>(vault, 'assignments', stored);
+  const { refuse, ...before } = stored;
+  const row =
+    refuse === null
+      ? openRow<AssignmentsBefore>(vault, 'assignments', before)
+      : openRow<AssignmentsTable>(vault, 'assignments', stored);
   return {
     host: row.host,
     secret: row.secret,
@@ -114,6 +129,7 @@ function decode(vault: Vault, stored: AssignmentsTable): AssignmentRecord {
     step: row.step,
     accept: JSON.parse(row.accept) as number[],
     present: row.present,
+    refuse: refuse === null ? [] : (JSON.parse(refuse) as number[]),
     issuedAt: row.issued_at,
     ackedStep: row.acked_step,
     ackedAt: row.acked_at,

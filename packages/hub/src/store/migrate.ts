@@ -7,6 +7,7 @@ import { up as trustChanges } from './migrations/003-trust-changes.ts';
 import { up as sharedTokens } from './migrations/004-shared-tokens.ts';
 import { up as certificates } from './migrations/005-certificates.ts';
 import { up as rungs } from './migrations/006-rungs.ts';
+import { up as refusedVersions } from './migrations/007-refused-versions.ts';
 import type { Db } from './schema.ts';
 
 const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
@@ -16,6 +17,7 @@ const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
   sharedTokens,
   certificates,
   rungs,
+  refusedVersions,
 ];
 
 /** What this program writes. */

@@ -126,7 +126,7 @@ async function writeOfEach(): Promise<void> {
     await insertObserved(tx, vault, observed);
     await insertGeneration(tx, vault, generation);
     await insertEnrolmentToken(tx, vault, token);
-    await issueSteps(tx, vault, [{ ...step, before: undefined }]);
+    await issueSteps(tx, vault, [{ ...step, refuse: [2], before: undefined }]);
     await insertRotation(tx, vault, rotation);
     await writeMeta(tx, vault, 'epoch', '1');
   });
@@ -177,6 +177,7 @@ describe('every row that trust rests on', () => {
     expect(await findAssignment(db, vault, 'agent-7', 'master')).toEqual({
       ...step,
       step: 1,
+      refuse: [2],
       ackedStep: 0,
       ackedAt: null,
     });
@@ -337,7 +338,7 @@ describe('pins', () => {
 describe('steps', () => {
   beforeEach(() => write((tx) => putHosts(tx, vault, [host('agent-7')])));
 
-  const issue = (changes: Partial<typeof step> = {}) =>
+  const issue = (changes: Partial<typeof step> & { readonly refuse?: readonly number[] } = {}) =>
     write(async (tx) => {
       const before = (await listAssignments(tx, vault, 'master', ['agent-7'])).get('agent-7');
       await issueSteps(tx, vault, [{ ...step, ...changes, before }]);
@@ -354,6 +355,30 @@ describe('steps', () => {
       ackedStep: 1,
       ackedAt: 30,
     });
+  });
+
+  it('of before a step could name what it drops are read, and no other is made of them', async () => {
+    await issue();
+    expect(await findAssignment(db, vault, 'agent-7', 'master')).toMatchObject({ step: 1, refuse: [] });
+    await issue({ refuse: [3] });
+    const named = await findAssignment(db, vault, 'agent-7', 'master');
+    expect(named).toMatchObject({ step: 2, refuse: [3] });
+    const beside = new SqliteDatabase(file);
+    for (const [refuse, code] of [
+      ['null', 'store_unreadable'],
+      [`'[2]'`, 'store_unreadable'],
+      [`'[3]'`, 'done'],
+    ]) {
+      beside.exec(`update assignments set refuse = ${refuse}`);
+      expect(await codeOf(findAssignment(db, vault, 'agent-7', 'master'))).toBe(code);
+    }
+    beside.close();
+    // Nor does one without become one with it.
+    await issue();
+    const after = new SqliteDatabase(file);
+    after.exec(`update assignments set refuse = '[3]'`);
+    after.close();
+    expect(await codeOf(findAssignment(db, vault, 'agent-7', 'master'))).toBe('store_unreadable');
   });
 
   it('are above every one that there was where that cannot be read', async () => {

@@ -109,6 +109,8 @@ export interface AssignmentsTable {
   /** The step that was proven, 0 before any. */
   acked_step: number;
   acked_at: number | null;
+  /** JSON array of versions; `null`: none. */
+  refuse: string | null;
   mac: Uint8Array;
 }
 

@@ -1,11 +1,12 @@
 /** Deliveries of shared tokens that are due for a host: computed, not queued, as those of the master (design 4, Hub). */
 import { isRollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
-import type { Envelope } from '@rollcall/core/seal';
+import type { Assignment, Envelope } from '@rollcall/core/seal';
 import type { HeartbeatBody } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
 import type { RollEntry } from '../../roll.ts';
 import type { AssignmentRecord } from '../../store/assignments.ts';
+import { readOrUnreadable } from '../../store/trust-row.ts';
 import type { TokenEntry } from '../../token-entries.ts';
 import { isHeld, sealToPin } from '../due-deliveries.ts';
 
@@ -45,6 +46,7 @@ function sealOrReuse(
       step: wanted.step,
       accept: wanted.accept.map((version) => ({ version, value: hub.tokens.read(wanted.secret, version) })),
       present: wanted.present,
+      ...refusedOf(hub, wanted),
       issuedAt: new Date(wanted.issuedAt).toISOString(),
     });
     token.envelope = { life: entry.life, recipient: entry.pinFingerprint, sealedAt: now, sealed };
@@ -53,4 +55,13 @@ function sealOrReuse(
     if (isRollcallError(error, 'store_unreadable')) return undefined;
     throw error;
   }
+}
+
+/** One that was destroyed meanwhile is not named: the walk that waits for its refusal is over, and nobody needs it. */
+function refusedOf(hub: DeliveryHub, { secret, refuse }: AssignmentRecord): Pick<Assignment, 'refuse'> {
+  const named = refuse.flatMap((version) => {
+    const value = readOrUnreadable(() => hub.tokens.read(secret, version));
+    return value === 'unreadable' ? [] : [{ version, value }];
+  });
+  return named.length === 0 ? {} : { refuse: named };
 }

@@ -1,6 +1,6 @@
 /** New steps of hosts' assignments of a shared token: what the phase that its rotation stands in says (design 4, 5). */
 import { RollcallError } from '@rollcall/core/errors';
-import { assignmentSets, oldTokenVerifies } from '@rollcall/core/rotation';
+import { type AssignmentSets, assignmentSets, oldTokenVerifies } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import { issueSteps, listAssignments } from '../../store/assignments.ts';
 import { findRunning } from '../../store/rotations.ts';
@@ -44,8 +44,7 @@ export async function issueHeldTokens(hub: StepHub, tx: Tx, host: string): Promi
   }
 }
 
-type Sets = { readonly accept: readonly number[]; readonly present: number };
-
-function isSame(a: Sets, b: Sets): boolean {
-  return a.present === b.present && a.accept.join() === b.accept.join();
+function isSame(a: AssignmentSets, b: AssignmentSets): boolean {
+  const isSameRefusal = (a.refuse ?? []).join() === (b.refuse ?? []).join();
+  return a.present === b.present && a.accept.join() === b.accept.join() && isSameRefusal;
 }
