@@ -66,19 +66,22 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
   const { db, vault, clock } = deps;
   let held: readonly HeldToken[] = [];
   let heldVersion = 0;
-  /** Monotonic, since when they cannot be read; `null` while they can. */
+  /** Monotonic, when the store was read last, once it cannot be read; `null` while it can (I8). */
   let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
+  let readAtMs = Number.NEGATIVE_INFINITY;
   let prepared: { readonly slots: readonly Slot[]; readonly untilMs: number } | undefined;
 
   const reload = async () => {
+    const beganAtMs = clock.monotonic();
     try {
       const version = await readTrustVersion(db, EVERY_HOST);
       held = await readTokens(held);
       heldVersion = version;
       prepared = undefined;
+      readAtMs = beganAtMs;
       unreadableSince = null;
     } catch (error) {
-      unreadableSince ??= clock.monotonic();
+      unreadableSince ??= readAtMs;
       throw error;
     }
   };
@@ -90,7 +93,7 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
       const rows = await orUnreadable(readRows(db, vault, name, clock.now()));
       const former = before.find((token) => token.name === name);
       if (rows !== 'unreadable') tokens.push({ name, rows, unreadableSince: null });
-      else tokens.push({ name, rows: former?.rows, unreadableSince: former?.unreadableSince ?? clock.monotonic() });
+      else tokens.push({ name, rows: former?.rows, unreadableSince: former?.unreadableSince ?? readAtMs });
     }
     return tokens;
   };

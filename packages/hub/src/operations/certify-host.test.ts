@@ -283,6 +283,12 @@ describe('clocks', () => {
     expect(await certified(proofBody(hub, host, asked.csr, at(HOUR_MS)))).toBe('done');
   });
 
+  it('are told to no host that is none any more', async () => {
+    const body = proofBody(hub, host, asked.csr, at(13 * HOUR_MS));
+    await evictHost(hub, 'agent-7', false, operator);
+    expect(await certified(body)).toBe('unauthenticated');
+  });
+
   it('of the hub that jumped issue nothing until somebody has looked', async () => {
     hub.wall.setWall(hub.wall.now() + 2 * HOUR_MS);
     expect(await certified(proofBody(hub, host, asked.csr))).toBe('hub_time_jumped');

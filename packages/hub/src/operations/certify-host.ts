@@ -41,18 +41,17 @@ export async function certifyHost(hub: Hub, { body, from, takeTurn }: Certificat
   const subject = { purpose: 'certificate', csr, csrUse: body.use } as const;
   const presented = { id: bytesOf(body.id), answer: bytesOf(body.answer) };
   const proven = hub.challenges.verify(presented, { host, subject, nowMs: hub.clock.now() });
-  takeTurn(host);
-  const request = verifyCertificateRequest(csr);
-  const behindMs = lagOf(hub, body.sentAt);
-  const certificate = await hub.db.transaction().execute(async (tx) =>
-    issueListenerCertificate(hub, tx, {
-      host: await actingHost(hub, tx, host, proven),
-      request,
+  const certificate = await hub.db.transaction().execute(async (tx) => {
+    const acting = await actingHost(hub, tx, host, proven);
+    takeTurn(host);
+    return issueListenerCertificate(hub, tx, {
+      host: acting,
+      request: verifyCertificateRequest(csr),
       proof: 'pinned-key',
       from,
-      behindMs,
-    }),
-  );
+      behindMs: lagOf(hub, body.sentAt),
+    });
+  });
   return { certificate: [encodeBase64url(certificate)] };
 }
 
