@@ -187,6 +187,12 @@ export const limits = {
   /** Running agents of one host that are told apart; also how many may start in one burst. */
   beatInstancesPerHost: 16,
   newInstanceEveryMs: 10_000,
+  /** Who was heard within this keeps its place: three of the longest intervals. */
+  heardKeptMs: 180_000,
+  /** Hosts on no roll that beat with a shared token; one network holds half of the places, as of the connections. */
+  unlistedHosts: 20_000,
+  newUnlistedHostsPerSecond: 200,
+  newUnlistedHostsBurst: 10_000,
   enrolsPerSecond: 200,
   enrolsBurst: 2_000,
   enrolsPerNetworkPerSecond: 100,

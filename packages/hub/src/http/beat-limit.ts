@@ -1,54 +1,85 @@
 /**
- * How often a host may beat: per authenticated host and rung, never per address (design 8), since thousands may come from one
- * load balancer. And within a host per running agent: whoever has stolen its bearer must not be able to use up what the
- * true machine needs. An instance is known to its own agent alone, so a thief can only bring new ones; how often a new one
- * may come is limited by itself, and those that are heard are kept.
+ * How often a host may beat: per authenticated host and rung, never per address alone (design 8), since thousands may come from
+ * one load balancer. And within a host per running agent: whoever has stolen its bearer must not be able to use up what the
+ * true machine needs. An instance is known to its own agent alone, so a thief can only bring new ones; those that are heard keep
+ * their places, and what comes anew is limited by itself, per network (docs/decisions/012).
  */
 import { limits } from '@rollcall/core/limits';
-import { type Bucket, forgetOldest, fullBucket, type Rate, takeFrom } from './rate-limit.ts';
+import { createPlaces, givePlace, type HeardPlaces, hear, type PlaceBounds, takeTurn } from './heard-places.ts';
+import { type Bucket, fullBucket, type Rate, takeFrom } from './rate-limit.ts';
+import { networkOf } from './stranger-limit.ts';
 
 export interface BeatLimit {
   /** `speaker`: the entry of a host, as verified. Returns 0, or after how many milliseconds to come again. */
-  take(speaker: object, instance: string, nowMs: number): number;
+  take(speaker: object, instance: string, from: string, nowMs: number): number;
+}
+
+/** For those that say to be a host which is on no roll, or say nothing. */
+export interface UnlistedBeatLimit {
+  take(declaredHost: string | null, instance: string, from: string, nowMs: number): number;
 }
 
 const beats: Rate = { perSecond: limits.beatsPerSecond, burst: limits.beatsBurst };
-const newcomers: Rate = { perSecond: 1_000 / limits.newInstanceEveryMs, burst: limits.beatInstancesPerHost };
 
-interface Speaker {
-  readonly newcomers: Bucket;
-  /** Those heard last stand last. */
-  readonly instances: Map<string, Bucket>;
-}
+const ofOneHost: PlaceBounds = {
+  places: limits.beatInstancesPerHost,
+  newcomers: { perSecond: 1_000 / limits.newInstanceEveryMs, burst: limits.beatInstancesPerHost },
+};
+
+const ofUnlisted: PlaceBounds = {
+  places: limits.unlistedHosts,
+  newcomers: { perSecond: limits.newUnlistedHostsPerSecond, burst: limits.newUnlistedHostsBurst },
+};
+
+/** By instance. */
+type Speaker = HeardPlaces<Bucket>;
 
 /** Remembers a host for as long as the roll in memory does: one that was removed is forgotten with its entry. */
 export function createBeatLimit(): BeatLimit {
   const speakers = new WeakMap<object, Speaker>();
   return {
-    take(entry, instance, nowMs) {
+    take(entry, instance, from, nowMs) {
       let speaker = speakers.get(entry);
       if (speaker === undefined) {
-        speaker = { newcomers: fullBucket(newcomers, nowMs), instances: new Map() };
+        speaker = createPlaces(ofOneHost, nowMs);
         speakers.set(entry, speaker);
       }
-      return takeOf(speaker, instance, nowMs);
+      return takeOf(speaker, instance, from, nowMs);
     },
   };
 }
 
-function takeOf(speaker: Speaker, instance: string, nowMs: number): number {
-  const { instances } = speaker;
-  let bucket = instances.get(instance);
+/**
+ * Whoever holds the shared token may say any name, so each name is one speaker per network, and who says none is known by its
+ * instance. Nobody's share depends on how many others there are, as long as there is a place.
+ */
+export function createUnlistedBeatLimit(): UnlistedBeatLimit {
+  let speakers: HeardPlaces<Speaker> | undefined;
+  return {
+    take(declaredHost, instance, from, nowMs) {
+      speakers ??= createPlaces(ofUnlisted, nowMs);
+      const network = networkOf(from);
+      const key = `${network} ${declaredHost ?? `? ${instance}`}`;
+      let speaker = hear(speakers, key, nowMs);
+      if (speaker === undefined) {
+        const waitMs = takeTurn(speakers, ofUnlisted, network, nowMs);
+        if (waitMs > 0) return waitMs;
+        speaker = createPlaces(ofOneHost, nowMs);
+        givePlace(speakers, ofUnlisted, { key, network, value: speaker }, nowMs);
+      }
+      return takeOf(speaker, instance, from, nowMs);
+    },
+  };
+}
+
+function takeOf(speaker: Speaker, instance: string, from: string, nowMs: number): number {
+  let bucket = hear(speaker, instance, nowMs);
   if (bucket === undefined) {
-    const waitMs = takeFrom(speaker.newcomers, newcomers, nowMs);
+    const network = networkOf(from);
+    const waitMs = takeTurn(speaker, ofOneHost, network, nowMs);
     if (waitMs > 0) return waitMs;
     bucket = fullBucket(beats, nowMs);
-    instances.set(instance, bucket);
-    if (instances.size > limits.beatInstancesPerHost) forgetOldest(instances);
-  } else if (instances.size > 1) {
-    // One that is alone, as almost all are, stands last already.
-    instances.delete(instance);
-    instances.set(instance, bucket);
+    givePlace(speaker, ofOneHost, { key: instance, network, value: bucket }, nowMs);
   }
   return takeFrom(bucket, beats, nowMs);
 }

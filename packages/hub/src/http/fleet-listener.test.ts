@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:tls';
+import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { limits } from '@rollcall/core/limits';
 import { seededRandom } from '@rollcall/core/testing';
 import { unauthenticatedBody } from '@rollcall/wire';
@@ -11,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestHost, enrolNew, type TestHost } from '../host.fixture.ts';
 import { createTestHub, operator, START_MS, type TestHub } from '../hub.fixture.ts';
 import { addHost } from '../operations/add-host.ts';
+import { createSecret } from '../operations/create-secret.ts';
 import { createFleetListener } from './fleet-listener.ts';
 
 const authority = createAuthority({
@@ -185,6 +187,26 @@ describe('a heartbeat', () => {
     const full = empty.replace('"pad":""', `"pad":"${'x'.repeat(limits.heartbeatBodyBytes - empty.length)}"`);
     expect(Buffer.byteLength(full)).toBe(limits.heartbeatBodyBytes);
     expect((await beat(full)).status).toBe(200);
+  });
+
+  it('with the shared token alone is answered to each host that is on no roll, however many there are', async () => {
+    const token = 'the-token-that-the-fleet-has-had-for-years';
+    await createSecret(hub, { name: 'fleet', value: encodeBase64url(utf8(token)), holders: ['all'] }, operator);
+    const hosts = Array.from({ length: 2 * limits.beatInstancesPerHost }, (_, at) => ({
+      headers: { ...json, 'x-node-token': token, 'x-rollcall-host': `unlisted-${at}` },
+      instance: encodeBase64url(new Uint8Array(16).fill(at)),
+    }));
+    for (let round = 0; round < 2; round += 1) {
+      const answers = await Promise.all(hosts.map(({ headers, instance }) => beat(beatBody({ instance }), headers)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    }
+    // The control: one of them that is mad is refused, and it alone.
+    const [mad, other] = hosts;
+    const flood = await Promise.all(
+      Array.from({ length: 2 * limits.beatsBurst }, () => beat(beatBody({ instance: mad?.instance }), mad?.headers)),
+    );
+    expect(flood.map(({ status }) => status)).toContain(429);
+    expect((await beat(beatBody({ instance: other?.instance }), other?.headers)).status).toBe(200);
   });
 });
 

@@ -17,7 +17,7 @@ import {
 import type { Hub } from '../hub.ts';
 import { receiveHeartbeat } from '../operations/receive-heartbeat.ts';
 import { receiveDeclaredBeat } from '../operations/token/receive-declared-beat.ts';
-import { type BeatLimit, createBeatLimit } from './beat-limit.ts';
+import { type BeatLimit, createBeatLimit, createUnlistedBeatLimit, type UnlistedBeatLimit } from './beat-limit.ts';
 import { endGently } from './end-gently.ts';
 import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
 import { readBody } from './read-body.ts';
@@ -46,12 +46,13 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
     'fleet-token': createBeatLimit(),
   } as const;
   let check: BodyCheck | undefined;
+  const unlisted = createUnlistedBeatLimit();
   let requests = 0;
   return (request, response) => {
     requests += 1;
     const number = requests;
     check ??= compileCheck();
-    const takes: Takes = { check, limitOf };
+    const takes: Takes = { check, limitOf, unlisted };
     const startedAt = hub.clock.monotonic();
     const fail = (error: unknown) => {
       hub.counts.add('heartbeats', resultOf(error));
@@ -100,6 +101,7 @@ interface Takes {
   readonly limitOf: Readonly<Record<Speaker['rung'], BeatLimit>>;
 }
 
+  readonly unlisted: UnlistedBeatLimit;
 interface ReceivedBeat {
   readonly request: IncomingMessage;
   readonly who: Speaker;
@@ -109,11 +111,8 @@ interface ReceivedBeat {
 }
 
 /** Throws, or rejects. */
-function answerBeat(
-  hub: Hub,
-  { check, limitOf }: Takes,
-  { request, who, bytes, nowMs }: ReceivedBeat,
-): Promise<string> {
+function answerBeat(hub: Hub, takes: Takes, { request, who, bytes, nowMs }: ReceivedBeat): Promise<string> {
+  const { check } = takes;
   const body = parseJson(bytes);
   if (check(body) !== true) {
     const { instancePath, message } = check.errors?.[0] ?? {};
@@ -122,7 +121,7 @@ function answerBeat(
   const beat = body as unknown as HeartbeatBody;
   // Of the cost of a beat most is spent by now; what the limit keeps is the store, and the share of the other agents.
   const from = request.socket.remoteAddress ?? '';
-  const waitMs = limitOf[who.rung].take(speakerOf(hub, who), beat.instance, nowMs);
+  const waitMs = takeTurn(hub, takes, who, { instance: beat.instance, from, nowMs });
   if (waitMs > 0) throw tooMany(waitMs);
   if (who.rung === 'fleet-token') {
     return receiveDeclaredBeat(hub, { who, body: beat, from, userAgent: userAgentOf(request) });
@@ -131,13 +130,19 @@ function answerBeat(
   return receiveHeartbeat(hub, { who, body: beat, from, userAgent });
 }
 
-/** Whoever holds the shared token may say any name: those that are on no roll are limited together. */
-function speakerOf(hub: Hub, who: Speaker): object {
-  if (who.rung !== 'fleet-token') return who.entry;
-  return (who.declaredHost === null ? undefined : hub.roll.get(who.declaredHost)) ?? NOBODY_ON_THE_ROLL;
+/** Of a host on the roll, proven or declared; who is on none has a limit of its own. */
+function takeTurn(
+  { roll }: Hub,
+  { limitOf, unlisted }: Takes,
+  who: Speaker,
+  { instance, from, nowMs }: { readonly instance: string; readonly from: string; readonly nowMs: number },
+): number {
+  if (who.rung !== 'fleet-token') return limitOf[who.rung].take(who.entry, instance, from, nowMs);
+  const { declaredHost } = who;
+  const entry = declaredHost === null ? undefined : roll.get(declaredHost);
+  if (entry === undefined) return unlisted.take(declaredHost, instance, from, nowMs);
+  return limitOf['fleet-token'].take(entry, instance, from, nowMs);
 }
-
-const NOBODY_ON_THE_ROLL = {};
 
 function sendText(response: ServerResponse, text: string): void {
   const bytes = Buffer.byteLength(text);

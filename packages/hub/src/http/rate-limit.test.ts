@@ -1,7 +1,5 @@
-import { limits } from '@rollcall/core/limits';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../hub.fixture.ts';
-import { createBeatLimit } from './beat-limit.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { createStrangerLimit, networkOf } from './stranger-limit.ts';
 
@@ -34,50 +32,6 @@ describe('a bucket', () => {
     expect(limit.take('c', 0)).toBe(0);
     expect(limit.take('a', 0)).toBeGreaterThan(0);
     expect(limit.take('b', 0)).toBe(0);
-  });
-});
-
-describe('the beats of a host', () => {
-  const [x, y] = [{}, {}];
-
-  it('are limited for each running agent, and no host is concerned by another', () => {
-    const limit = createBeatLimit();
-    expect(passed(1_000, () => limit.take(x, 'one', 0))).toBe(limits.beatsBurst);
-    expect(passed(1_000, () => limit.take(x, 'one', 1_000))).toBe(limits.beatsPerSecond);
-    expect(limit.take(y, 'one', 1_000)).toBe(0);
-    // Another rung has a limit of its own.
-    expect(createBeatLimit().take(x, 'one', 1_000)).toBe(0);
-  });
-
-  it('of the true machine pass while a thief with its bearer floods with new instances for an hour', () => {
-    const limit = createBeatLimit();
-    expect(limit.take(x, 'true', 0)).toBe(0);
-    let taken = 0;
-    for (let second = 1; second <= 3_600; second += 1) {
-      const nowMs = second * 1_000;
-      for (let beat = 0; beat < 50; beat += 1) {
-        if (limit.take(x, `thief ${second} ${beat}`, nowMs) === 0) taken += 1;
-      }
-      if (second % 10 === 0) expect(limit.take(x, 'true', nowMs), `after ${second} s`).toBe(0);
-    }
-    expect(taken).toBeLessThanOrEqual(limits.beatInstancesPerHost + 3_600_000 / limits.newInstanceEveryMs);
-    expect(taken).toBeGreaterThan(300);
-  });
-
-  it('pass for an agent that is restarted in a loop, as a supervisor does it', () => {
-    const limit = createBeatLimit();
-    expect(passed(limits.beatInstancesPerHost, () => limit.take(x, String(Math.random()), 0))).toBe(
-      limits.beatInstancesPerHost,
-    );
-    expect(limit.take(x, 'one more', 0)).toBe(limits.newInstanceEveryMs);
-    expect(limit.take(x, 'one more', limits.newInstanceEveryMs)).toBe(0);
-  });
-
-  it('are forgotten with the host: one that comes anew has its whole share', () => {
-    const limit = createBeatLimit();
-    passed(1_000, () => limit.take(x, 'one', 0));
-    expect(limit.take(x, 'one', 0)).toBeGreaterThan(0);
-    expect(limit.take({}, 'one', 0)).toBe(0);
   });
 });
 
