@@ -69,6 +69,14 @@ describe('counters', () => {
     expect(api?.samples.map(({ userAgent }) => userAgent)).toEqual([2, 3, 4, 5, 6, 7, 8, 9].map((job) => `job ${job}`));
   });
 
+  it('name who sends the other version on the way back too, and never who sends what the host presents', () => {
+    const counters = held({ ...three, role: 'current' }, { ...four, role: 'next' });
+    counters.note([{ ...three, role: 'current' }], { ...cron, userAgent: 'in order' });
+    counters.note([{ ...four, role: 'next' }], cron);
+    const [api] = counters.reports();
+    expect(api?.samples.map(({ userAgent, version }) => `${userAgent} ${version}`)).toEqual(['curl/8 4']);
+  });
+
   it('keep what they name short and plain', () => {
     const counters = held(three);
     counters.note([three], { ...cron, address: 'a'.repeat(999), userAgent: `"\\\n\u0000é${'x'.repeat(999)}` });

@@ -1,5 +1,6 @@
 /**
- * What this host's verifiers were sent, by secret and version, and who still sent a version that is on its way out (design 5, Counters).
+ * What this host's verifiers were sent, by secret and version, and who sent a version other than the one that
+ * this host presents: on the way out, or on the way back (design 5, Counters).
  * Counts only grow while their counter has the same id. They outlive a clean stop; after any other end the counter is another one,
  * and the hub knows that some may be missing.
  */
@@ -63,7 +64,8 @@ export function createTokenCounters(random: Random, kept?: JsonValue): TokenCoun
         // What is not held has no count, and none is begun: a count that began after the first hit would be a wrong one.
         if (counter === undefined || count === undefined) continue;
         counter.hits.set(token.version, count + 1);
-        if (token.role === 'retiring') addSample(counter, token.version, caller);
+        // On the way back the version that goes is the higher one. Which of the two goes is known to the hub.
+        if (token.role !== 'current') addSample(counter, token.version, caller);
       }
     },
     reports() {
