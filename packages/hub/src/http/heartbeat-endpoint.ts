@@ -45,8 +45,8 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
     'host-token': createBeatLimit(),
     'fleet-token': createBeatLimit(),
   } as const;
-  let check: BodyCheck | undefined;
   const unlisted = createUnlistedBeatLimit();
+  let check: BodyCheck | undefined;
   let requests = 0;
   return (request, response) => {
     requests += 1;
@@ -99,9 +99,9 @@ type Speaker = AuthenticatedHost | AuthenticatedMember;
 interface Takes {
   readonly check: BodyCheck;
   readonly limitOf: Readonly<Record<Speaker['rung'], BeatLimit>>;
+  readonly unlisted: UnlistedBeatLimit;
 }
 
-  readonly unlisted: UnlistedBeatLimit;
 interface ReceivedBeat {
   readonly request: IncomingMessage;
   readonly who: Speaker;
