@@ -1,23 +1,14 @@
 /** A host's listener as a user has it: real processes, the hub's certificate, a shared token, and the counts of what was presented. */
 import { existsSync, readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { unauthenticatedBody } from '@rollcall/wire';
 import { expect, it } from 'vitest';
 import { exchange } from './harness/exchange.ts';
+import { freePort } from './harness/fleet.ts';
 import { useFleet } from './harness/use-fleet.ts';
 
 const fleet = useFleet();
 const TOKEN = 'a-shared-token-of-an-older-fleet';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const held = async (id: string) => (await fleet().agentStatus(id)).tokens?.length === 1;
 const isOpen = async (id: string) => (await fleet().agentStatus(id)).listener?.open === true;

@@ -11,7 +11,7 @@ export interface WaitOptions {
 export async function waitUntil<T>(
   what: string,
   probe: () => T | undefined | false | Promise<T | undefined | false>,
-  { withinMs = 20_000, everyMs = 50, story = () => '' }: WaitOptions = {},
+  { withinMs = 40_000, everyMs = 50, story = () => '' }: WaitOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   let last: unknown;
