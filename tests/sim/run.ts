@@ -1,8 +1,10 @@
 /** One run: a fleet begins, things go wrong for a while, then faults stop and all that is not left behind must converge. */
 import { createSecret } from '@rollcall/hub/parts';
+import { beginCalls } from './acts/callers.ts';
 import { heal, strike, supervise } from './acts/faults.ts';
 import { actAsOperator, addNew, operator } from './acts/operator.ts';
 import { actAsThief } from './acts/thief.ts';
+import { actAsTokenOperator, beginTokens } from './acts/token-operator.ts';
 import { assertConverged, boundMs, expectedToConverge, isConverged } from './convergence.ts';
 import { createDice } from './engine/dice.ts';
 import { Violation } from './engine/scheduler.ts';
@@ -10,6 +12,9 @@ import { takeSprungTrap } from './engine/traps.ts';
 import type { Founded } from './found.ts';
 import { drawKnobs, type Knobs } from './knobs.ts';
 import type { AgentMachine } from './machines/agent-machine.ts';
+import { assertTokensEnded, calmTokens, expectedToEnd, tokenBoundMs, whatTokensLack } from './token-convergence.ts';
+import { drawTokenKnobs, withTokens } from './token-knobs.ts';
+import { TokenWorld } from './token-world.ts';
 import { World } from './world.ts';
 
 export interface RunResult {
@@ -32,8 +37,12 @@ const MOST_STEPS = 40_000;
 
 export async function run(seed: string, founded: Founded): Promise<RunResult> {
   const dice = createDice(seed);
-  const knobs = drawKnobs(dice);
-  const world = new World(dice, knobs, founded);
+  const ofTokens = createDice(`${seed} tokens`);
+  const tokenKnobs = drawTokenKnobs(ofTokens);
+  const tokens = tokenKnobs === undefined ? undefined : new TokenWorld(ofTokens, tokenKnobs);
+  const drawn = drawKnobs(dice);
+  const knobs = tokens === undefined ? drawn : withTokens(drawn, ofTokens);
+  const world = new World(dice, knobs, founded, tokens);
   let violation: Violation | undefined;
   try {
     await begin(world);
@@ -66,6 +75,7 @@ async function begin(world: World): Promise<void> {
   world.hub.act('begin', async (hub) => {
     await createSecret(hub, { name: 'master' }, operator);
     for (let n = 1; n <= hosts; n += 1) await addNew(world, hub, `agent-${n}`, olderFleet);
+    if (world.tokens !== undefined) await beginTokens(world, world.tokens, hub);
     hasBegun = true;
   });
   // To its end, and not until the last host is there: nothing may go wrong with what a run begins with.
@@ -86,6 +96,16 @@ async function goWrong(world: World): Promise<void> {
     () => 10_000,
     () => supervise(world),
   );
+  const { tokens } = world;
+  if (tokens !== undefined) {
+    repeat(
+      world,
+      'operator of tokens',
+      () => tokens.knobs.operatorEveryMs,
+      () => actAsTokenOperator(world, tokens),
+    );
+    beginCalls(world, tokens);
+  }
   if (knobs.thiefEveryMs > 0)
     repeat(
       world,
@@ -102,11 +122,15 @@ async function goWrong(world: World): Promise<void> {
 async function converge(world: World): Promise<void> {
   world.tell('faults stop');
   heal(world);
+  calmTokens(world);
   while (world.hub.hub === undefined) await step(world, LONGEST_MS * 2);
   const expected = expectedToConverge(world);
-  const untilMs = world.scheduler.nowMs + boundMs(world);
-  while (world.scheduler.nowMs < untilMs && !isConverged(world, expected)) await step(world, untilMs);
+  const ends = expectedToEnd(world, expected);
+  const untilMs = world.scheduler.nowMs + boundMs(world) + tokenBoundMs(world);
+  const isOver = () => isConverged(world, expected) && whatTokensLack(world, ends, expected) === undefined;
+  while (world.scheduler.nowMs < untilMs && !isOver()) await step(world, untilMs);
   assertConverged(world, expected);
+  assertTokensEnded(world, ends, expected);
 }
 
 async function step(world: World, untilMs: number): Promise<void> {

@@ -3,6 +3,7 @@ import type { AgentState } from '@rollcall/agent';
 import { isRollcallError } from '@rollcall/core/errors';
 import type { Log, LogFields, TransportAnswer } from '@rollcall/core/ports';
 import { createVault, type Hub, type Vault } from '@rollcall/hub/parts';
+import type { Call } from './acts/callers.ts';
 import { yesMs } from './cached-yes.ts';
 import type { Dice } from './engine/dice.ts';
 import { MachineClock } from './engine/machine-clock.ts';
@@ -15,8 +16,9 @@ import type { Handling } from './invariants/invariant.ts';
 import type { Knobs } from './knobs.ts';
 import { Ledger } from './ledger.ts';
 import { AgentMachine } from './machines/agent-machine.ts';
+import type { Broken } from './machines/broken.ts';
 import { Disk, type DiskOperation } from './machines/disk.ts';
-import { type Outcome, type Request, readJson, toRequest } from './machines/exchange.ts';
+import { claimedHost, type Outcome, type Request, toRequest } from './machines/exchange.ts';
 import { Forgeries, type TrustedTable } from './machines/forgeries.ts';
 import { codeOf, HubMachine } from './machines/hub-machine.ts';
 import { Network } from './machines/network.ts';
@@ -28,16 +30,8 @@ import {
   type ReadSnapshot,
   type StoreSnapshot,
 } from './machines/store-snapshot.ts';
-
-/** Errors of a system that is broken, until they are taken away. */
-export interface Broken {
-  /** Every operation of the store fails with this. */
-  store: string | undefined;
-  /** By machine: its disk takes no byte. */
-  readonly fullDisks: Set<string>;
-  /** By machine: chance that an operation of its disk fails, of all of them or of one kind. */
-  readonly badDisks: Map<string, { readonly chance: number; readonly only?: DiskOperation }>;
-}
+import { askOf, tokensOfAgent } from './token-wiring.ts';
+import type { TokenWorld } from './token-world.ts';
 
 export class World {
   readonly dice: Dice;
@@ -51,6 +45,8 @@ export class World {
   readonly network: Network;
   readonly hub: HubMachine;
   readonly agents = new Map<string, AgentMachine>();
+  /** Only in a run that has shared tokens. */
+  readonly tokens: TokenWorld | undefined;
   readonly broken: Broken = { store: undefined, fullDisks: new Set(), badDisks: new Map() };
   snapshot: StoreSnapshot = emptySnapshot;
   isCalm = false;
@@ -71,7 +67,8 @@ export class World {
   readonly #vault: Vault;
   #readSnapshot: ReadSnapshot;
 
-  constructor(dice: Dice, knobs: Knobs, founded: Founded) {
+  constructor(dice: Dice, knobs: Knobs, founded: Founded, tokens?: TokenWorld) {
+    this.tokens = tokens;
     this.dice = dice;
     this.knobs = knobs;
     this.founded = founded;
@@ -88,6 +85,7 @@ export class World {
     this.#vault = createVault(founded.kek, dice.bytes);
     this.#readSnapshot = createSnapshotReader(sqlite, this.#vault, this.forgeries.believe);
     this.hub = this.#makeHub(this.#vault, sqlite);
+    if (tokens !== undefined) tokens.ledger.hubNow = () => this.hub.time?.now();
     this.onCommit();
   }
 
@@ -117,6 +115,7 @@ export class World {
         },
         onState: (changed, state) => this.#agentChanged(changed, state),
         onEnded: (ended, error) => this.#agentEnded(ended, error),
+        ...tokensOfAgent(this, host),
       },
       { name, host },
       disk,
@@ -136,15 +135,26 @@ export class World {
   /** Takes what is in the store for true, whoever wrote it. */
   readAgain(): void {
     this.snapshot = this.#readSnapshot();
+    this.#readLedgers();
+  }
+
+  #readLedgers(): void {
     this.ledger.read(this.snapshot, this.scheduler.nowMs);
+    this.tokens?.ledger.read(this.snapshot, this.scheduler.nowMs, this.ledger.tainted);
   }
 
   onCommit(): void {
     const before = this.snapshot;
     this.snapshot = this.#readSnapshot();
-    this.ledger.read(this.snapshot, this.scheduler.nowMs);
+    this.#readLedgers();
     for (const check of checks)
       this.#examine(() => check.onCommit?.(this, before, this.snapshot, this.scheduler.current));
+  }
+
+  onCalled(call: Call, status: number): void {
+    this.trace.mix(`${call.caller.name} ${call.verifier} ${status}`);
+    for (const check of checks) this.#examine(() => check.onCalled?.(this, call, status));
+    this.sometimes.note(`a caller was answered ${status}`);
   }
 
   get yesMs(): number {
@@ -170,13 +180,15 @@ export class World {
 
   #makeHub(vault: Vault, sqlite: HubMachine['sqlite']): HubMachine {
     const { beatMs, verifyWindowMs, firstUseMinAgeMs } = this.knobs;
+    const quiet = this.tokens === undefined ? {} : { quietWindowMs: this.tokens.knobs.quietWindowMs };
     return new HubMachine(
       {
+        ask: askOf(this),
         scheduler: this.scheduler,
         dice: this.dice,
         clock: this.#makeClock(this.knobs.hubTimerLateMs),
         vault,
-        settings: { beatMs, verifyWindowMs, firstUseMinAgeMs },
+        settings: { beatMs, verifyWindowMs, firstUseMinAgeMs, ...quiet },
         log: this.#log('hub'),
         faults: { fail: () => this.#storeFails(), delayMs: () => this.#delayMs() },
         onCommit: () => this.onCommit(),
@@ -240,7 +252,8 @@ export class World {
   }
 
   receive(request: Request, reply: (outcome: Outcome) => void): void {
-    const host = request.headers['x-rollcall-host'] ?? (request.path === '/v1/enrol' ? hostOf(request) : undefined);
+    const host =
+      request.headers['x-rollcall-host'] ?? (request.path === '/v1/enrol' ? claimedHost(request) : undefined);
     const { hub } = this.hub;
     if (hub === undefined) {
       this.hub.receive(request, host, reply);
@@ -283,9 +296,4 @@ export class World {
     };
     return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   }
-}
-
-function hostOf(request: Request): string | undefined {
-  const { host } = readJson(request.body) as { host?: unknown };
-  return typeof host === 'string' ? host : undefined;
 }

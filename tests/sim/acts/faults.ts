@@ -43,7 +43,7 @@ export function supervise(world: World): void {
   for (const machine of world.agents.values()) {
     if (!machine.isUp && !machine.isGone && machine.name === machine.host) machine.start();
   }
-  if (!world.isHubHeldDown) world.hub.start();
+  if (!world.isHubHeldDown || world.isCalm) world.hub.start();
 }
 
 const troubles: readonly { readonly chance: number; readonly only?: DiskOperation }[] = [
@@ -174,8 +174,11 @@ const faults: readonly Fault[] = [
   {
     name: 'the wall clock of the hub is set forward',
     weight: 0.5,
-    strike: (world) =>
-      world.hub.clock.step(world.dice.chance(0.3) ? world.dice.below(3_600_000) : world.dice.below(60_000)),
+    strike: (world) => {
+      const byMs = world.dice.chance(0.3) ? world.dice.below(3_600_000) : world.dice.below(60_000);
+      world.tokens?.ledger.hubJumps.push({ atMs: world.scheduler.nowMs, byMs });
+      world.hub.clock.step(byMs);
+    },
   },
   {
     name: 'a clock drifts',

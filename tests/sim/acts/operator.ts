@@ -38,7 +38,7 @@ export const ACCEPT_TIME = 'hub accept-time';
 
 const MOST_HOSTS = 5;
 
-interface Act {
+export interface Act {
   readonly name: string;
   /** How plausible it is now; 0: it is not. */
   readonly weight: (world: World) => number;
@@ -54,7 +54,7 @@ export function actAsOperator(world: World): void {
   for (let time = 0; time < times; time += 1) perform(world, act);
 }
 
-function perform(world: World, { name, perform: act }: Act): void {
+export function perform(world: World, { name, perform: act }: Act): void {
   world.hub.act(`operator: ${name}`, async (hub) => {
     try {
       await act(world, hub);
@@ -63,7 +63,8 @@ function perform(world: World, { name, perform: act }: Act): void {
     } catch (error) {
       if (isStoreError(error)) return;
       if (!isRollcallError(error)) throw new Violation('operator', `${name}: ${String((error as Error).stack)}`);
-      world.tell(`operator: ${name}: refused, ${error.code}`);
+      // A calm operator asks again and again.
+      if (!world.isCalm) world.tell(`operator: ${name}: refused, ${error.code}`);
       world.sometimes.note(`operator was refused: ${error.code}`);
     }
   });
@@ -77,15 +78,15 @@ function isStoreError(error: unknown): boolean {
   return STORE_ERRORS.has(String((error as { readonly code?: unknown }).code));
 }
 
-const hostsIn = (world: World, ...states: readonly HostRow['status'][]) =>
+export const hostsIn = (world: World, ...states: readonly HostRow['status'][]) =>
   [...world.snapshot.hosts.values()].filter(({ status }) => states.includes(status)).map(({ id }) => id);
 
-const onRoll = (world: World) => hostsIn(world, 'invited', 'active', 'suspended', 'evicted');
+export const onRoll = (world: World) => hostsIn(world, 'invited', 'active', 'suspended', 'evicted');
 
 const running = ({ snapshot }: World): RotationRow | undefined =>
   snapshot.rotations.find(({ phase }) => phase !== 'done' && phase !== 'rolled_back');
 
-const if_ = (condition: boolean, weight: number) => (condition ? weight : 0);
+export const if_ = (condition: boolean, weight: number) => (condition ? weight : 0);
 
 const acts: readonly Act[] = [
   // Hosts
@@ -224,7 +225,8 @@ const acts: readonly Act[] = [
 
 /** Puts a host on the roll and, unless it is of an older fleet, brings its token to a new machine. */
 export async function addNew(world: World, hub: Hub, host: string, existing = false): Promise<void> {
-  const { token } = await addHost(hub, existing ? { host, existing } : { host }, operator);
+  const reach = world.tokens?.reachOf(host);
+  const { token } = await addHost(hub, { host, ...(existing ? { existing } : {}), ...reach }, operator);
   const machine = world.agents.get(host) ?? world.addMachine(host, host);
   if (existing) {
     const master = [...world.ledger.masters.values()].at(-1)?.bytes as Uint8Array;
@@ -254,7 +256,7 @@ function newName(world: World): string {
   return `agent-${world.snapshot.hosts.size + 1}`;
 }
 
-function unpinned(world: World): readonly string[] {
+export function unpinned(world: World): readonly string[] {
   return onRoll(world).filter((host) => !world.snapshot.pins.has(host));
 }
 

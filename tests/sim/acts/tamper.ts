@@ -32,7 +32,7 @@ function forge(world: World): void {
   const row = dice.pick(rows);
   const changes = dice.pick(plausible[table])(world, dice.pick(rows));
   if (!forgeries.forge(hub.sqlite, table, row, changes)) return;
-  world.tell(`thief: forges ${table} ${String(row[trustedTables[table]])}: ${Object.keys(changes).join()}`);
+  world.tell(`thief: forges ${table} ${String(row[trustedTables[table][0]])}: ${Object.keys(changes).join()}`);
   world.sometimes.note('a row was forged');
   world.scheduler.after(dice.between(5_000, LONGEST_FORGERY_MS), 'somebody mends the database', () => {
     if (!world.isCalm && !hub.sqlite.inTransaction) repair(world);
@@ -68,7 +68,7 @@ const plausible: Readonly<Record<TrustedTable, readonly Forgery[]>> = {
     ({ snapshot }) => ({ acked_step: Math.max(...[...snapshot.assignments.values()].map(({ step }) => step)) }),
     () => ({ present: 1, accept: '[1]' }),
     () => ({ step: 99 }),
-    (_world, other) => without(other, 'host'),
+    (_world, other) => without(without(other, 'host'), 'secret'),
   ],
   enrolment_tokens: [
     () => ({ state: 'live', used_at: null, used_by: null }),

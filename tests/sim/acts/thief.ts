@@ -118,6 +118,7 @@ function beat(world: World, host: string, bearer: string): void {
     from: 'thief',
     path: '/v1/heartbeat',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${bearer}`, 'x-rollcall-host': host },
+    tokens: [],
     body: new TextEncoder().encode(JSON.stringify(body)),
   });
 }

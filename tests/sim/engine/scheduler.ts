@@ -141,7 +141,8 @@ export class Scheduler {
       return;
     }
     const isCarried = this.#parked.some(
-      (other) => other.task?.process === task.process && other.what !== 'sleeps' && other.what !== 'begins',
+      ({ task: other, what, dueMs }) =>
+        other?.process === task.process && what !== 'begins' && (what !== 'sleeps' || dueMs <= this.nowMs),
     );
     if (isCarried) return;
     throw new Violation(

@@ -4,6 +4,7 @@ import { equalBytes } from '@rollcall/core/bytes';
 import type { Bearer } from '../ledger.ts';
 import type { StoreSnapshot } from '../machines/store-snapshot.ts';
 import type { World } from '../world.ts';
+import { takenByHub } from './i01-containment-of-tokens.ts';
 import { assertThat, type Check, type Handling } from './invariant.ts';
 
 /** A host that presents a version which verifies, in its present life, is never refused. */
@@ -11,7 +12,7 @@ const noValidCallerIsRefused: Check = {
   onAnswered: (world, handling, { status }) => {
     const { request, host, bearer } = handling;
     if (status !== 401 || request.path !== '/v1/heartbeat' || host === undefined || bearer === undefined) return;
-    const isValid = isValidThroughout(world, handling, host, bearer);
+    const isValid = isValidThroughout(world, handling, host, bearer) && areTokensTaken(world, handling);
     assertThat(
       !isValid,
       'I1',
@@ -51,6 +52,18 @@ function isValidThroughout(world: World, handling: Handling, host: string, beare
     isLiveIn(handling.before, bearer, hubNowMs) &&
     isLiveIn(world.snapshot, bearer, hubNowMs)
   );
+}
+
+/** Each credential must be good: a beat is refused with any that is not. */
+function areTokensTaken(world: World, { request, before }: Handling): boolean {
+  return request.tokens.every((text) => {
+    const ledger = world.tokens?.ledger;
+    const known = ledger?.values.get(text);
+    if (ledger === undefined || known === undefined || ledger.hasEnded(known)) return false;
+    return [before, world.snapshot].every((snapshot) =>
+      takenByHub(ledger, snapshot, known.secret).includes(known.version),
+    );
+  });
 }
 
 function isLiveIn(snapshot: StoreSnapshot, { version, master }: Bearer, hubNowMs: number): boolean {

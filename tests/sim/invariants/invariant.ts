@@ -2,6 +2,7 @@
 import type { AgentState } from '@rollcall/agent';
 import type { TransportAnswer, TransportRequest } from '@rollcall/core/ports';
 import type { Hub } from '@rollcall/hub/parts';
+import type { Call } from '../acts/callers.ts';
 import { type Task, Violation } from '../engine/scheduler.ts';
 import type { Bearer } from '../ledger.ts';
 import type { AgentMachine } from '../machines/agent-machine.ts';
@@ -33,6 +34,8 @@ export interface Check {
   readonly onEnded?: (world: World, machine: AgentMachine, code: string) => void;
   readonly onHubStarted?: (world: World, hub: Hub) => void;
   readonly onLog?: (world: World, line: string) => void;
+  /** A caller beside the hub was answered, by the hub or by the listener of a host. */
+  readonly onCalled?: (world: World, call: Call, status: number) => void;
   readonly onStep?: (world: World, hub: Hub) => void;
 }
 

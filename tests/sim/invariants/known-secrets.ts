@@ -17,13 +17,16 @@ export function findSecret(world: World, text: string): string | undefined {
 function needles(world: World): readonly Needle[] {
   const { masters } = world.ledger;
   const hosts = [...world.snapshot.hosts.values()];
-  const count = masters.size * 1_000 + hosts.reduce((sum, host) => sum + 1 + host.life, 0);
+  const tokens = [...(world.tokens?.ledger.values ?? [])];
+  const count = tokens.length * 1_000_000 + masters.size * 1_000 + hosts.reduce((sum, host) => sum + 1 + host.life, 0);
   const known = needlesOf.get(world);
   if (known?.count === count) return known.needles;
   const made = [...masters.values()].flatMap(({ version, bytes }) => [
     ...formsOf(`master ${version}`, bytes),
     ...hosts.flatMap(({ id, life }) => formsOf(`bearer ${version} of ${id}`, ownHeartbeatKey(bytes, id, life))),
   ]);
+  for (const [text, { secret, version }] of tokens)
+    made.push({ what: `version ${version} of ${secret}`, text: text.slice(0, 30) });
   needlesOf.set(world, { count, needles: made });
   return made;
 }

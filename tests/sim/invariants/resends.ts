@@ -3,6 +3,7 @@ import { readJson } from '../machines/exchange.ts';
 import type { Check } from './invariant.ts';
 
 interface Delivered {
+  readonly secret: string;
   readonly step: number;
   readonly enc: string;
 }
@@ -16,11 +17,11 @@ const noteResends: Check = {
     const { deliveries } = readJson(body) as { readonly deliveries?: readonly Delivered[] };
     const sent = lastSent.get(world) ?? new Map<string, Delivered>();
     lastSent.set(world, sent);
-    for (const { step, enc } of deliveries ?? []) {
-      const last = sent.get(host);
+    for (const { secret, step, enc } of deliveries ?? []) {
+      const last = sent.get(`${host} ${secret}`);
       if (last?.step === step)
         world.sometimes.note(last.enc === enc ? 'a delivery was sent again' : 'a delivery was sealed again');
-      sent.set(host, { step, enc });
+      sent.set(`${host} ${secret}`, { secret, step, enc });
     }
     const wasUsed = [...before.tokens.values()].some((token) => token.host === host && token.state === 'used');
     if (request.path === '/v1/enrol' && !wasUsed && request.from.endsWith('~thief'))

@@ -38,7 +38,7 @@ export class Disk {
   #durableNames: Map<string, Inode>;
   #changes: NameChange[] = [];
   #isRenamed = false;
-  /** Renames that a sync of the directory followed. */
+  /** Renames of a state that a sync of the directory followed. */
   completedWrites = 0;
   /** An operation was refused. */
   hasFailed = false;
@@ -119,7 +119,7 @@ export class Disk {
       rename: (from, to) =>
         perform('rename', () => {
           this.#change({ removed: nameOf(from), set: [nameOf(to), this.#inode(from)] });
-          this.#isRenamed = true;
+          this.#isRenamed ||= nameOf(to).startsWith('state-');
         }),
       remove: (path) =>
         perform('remove', () => {

@@ -6,6 +6,8 @@ export interface Request {
   readonly from: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Each a line of its own. */
+  readonly tokens: readonly string[];
   readonly body: Uint8Array;
 }
 
@@ -13,10 +15,16 @@ export type Outcome =
   | { readonly kind: 'answered'; readonly answer: TransportAnswer }
   | { readonly kind: 'failed'; readonly code: 'hub_unreachable' | 'hub_untrusted' };
 
-export function toRequest(from: string, { path, headers, body }: TransportRequest): Request {
-  return { from, path, headers, body: body ?? new Uint8Array() };
+export function toRequest(from: string, { path, headers, tokens, body }: TransportRequest): Request {
+  return { from, path, headers, tokens: tokens ?? [], body: body ?? new Uint8Array() };
 }
 
 export function readJson(bytes: Uint8Array): unknown {
   return JSON.parse(Buffer.from(bytes).toString('utf8'));
+}
+
+/** That its body names: of an enrolment, which has no header for it. */
+export function claimedHost(request: Request): string | undefined {
+  const { host } = readJson(request.body) as { host?: unknown };
+  return typeof host === 'string' ? host : undefined;
 }

@@ -4,14 +4,14 @@ import type { Believe, RawRow } from './store-snapshot.ts';
 
 /** The tables that trust rests on, and what their rows are known by. */
 export const trustedTables = {
-  hosts: 'id',
-  pins: 'host',
-  assignments: 'host',
-  enrolment_tokens: 'id',
-  generations: 'version',
-  rotations: 'id',
-  meta: 'key',
-} as const satisfies Readonly<Record<string, string>>;
+  hosts: ['id'],
+  pins: ['host'],
+  assignments: ['host', 'secret'],
+  enrolment_tokens: ['id'],
+  generations: ['version'],
+  rotations: ['id'],
+  meta: ['key'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
 
 export type TrustedTable = keyof typeof trustedTables;
 
@@ -23,6 +23,7 @@ export class Forgeries {
 
   /** For the reader of snapshots. A row that the hub has written since is true again. */
   readonly believe: Believe = (table, row) => {
+    if (!Object.hasOwn(trustedTables, table)) return row;
     const key = keyOf(table as TrustedTable, row);
     const known = this.#rows.get(key);
     if (known === undefined) return row;
@@ -56,25 +57,24 @@ export class Forgeries {
 }
 
 export function select(sqlite: Sqlite, table: TrustedTable): readonly RawRow[] {
-  return sqlite.prepare(`select * from ${table} order by ${trustedTables[table]}`).all() as RawRow[];
+  return sqlite.prepare(`select * from ${table} order by ${trustedTables[table].join()}`).all() as RawRow[];
 }
 
 /** Puts the row in the place of the one with its key. `false`: a constraint forbids it. */
 export function write(sqlite: Sqlite, table: TrustedTable, row: RawRow): boolean {
-  const key = trustedTables[table];
-  const columns = Object.keys(row).filter((column) => column !== key);
-  const statement = sqlite.prepare(
-    `update ${table} set ${columns.map((column) => `${column} = ?`).join()} where ${key} = ?`,
-  );
+  const keys: readonly string[] = trustedTables[table];
+  const columns = Object.keys(row).filter((column) => !keys.includes(column));
+  const are = (names: readonly string[]) => names.map((column) => `${column} = ?`);
+  const statement = sqlite.prepare(`update ${table} set ${are(columns).join()} where ${are(keys).join(' and ')}`);
   try {
-    return statement.run([...columns.map((column) => row[column]), row[key]]).changes > 0;
+    return statement.run([...columns, ...keys].map((column) => row[column])).changes > 0;
   } catch {
     return false;
   }
 }
 
 function keyOf(table: TrustedTable, row: RawRow): string {
-  return `${table} ${String(row[trustedTables[table]])}`;
+  return `${table} ${trustedTables[table].map((column) => String(row[column])).join(' ')}`;
 }
 
 function textOf(row: RawRow): string {

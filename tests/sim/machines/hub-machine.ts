@@ -4,6 +4,7 @@ import { utf8 } from '@rollcall/core/bytes';
 import { RollcallError } from '@rollcall/core/errors';
 import type { Log, TransportAnswer } from '@rollcall/core/ports';
 import {
+  type AskVerifier,
   assembleHub,
   createHeartbeatEndpoint,
   enrolHost,
@@ -13,6 +14,7 @@ import {
   runJobs,
   toErrorAnswer,
   type Vault,
+  whoAmI,
 } from '@rollcall/hub/parts';
 import type { Dice } from '../engine/dice.ts';
 import type { MachineClock } from '../engine/machine-clock.ts';
@@ -24,6 +26,8 @@ export interface HubSettings {
   readonly beatMs: number;
   readonly verifyWindowMs: number;
   readonly firstUseMinAgeMs: number;
+  /** Only in a run with shared tokens. */
+  readonly quietWindowMs?: number;
 }
 
 export interface HubMachineParts {
@@ -34,10 +38,16 @@ export interface HubMachineParts {
   readonly settings: HubSettings;
   readonly log: Log;
   readonly faults: StoreFaults;
+  /** How it asks verifiers of shared tokens. */
+  readonly ask: (hub: () => Hub) => AskVerifier;
   readonly onCommit: () => void;
   readonly onStarted: (hub: Hub) => void;
   readonly onJobFailed: (error: unknown) => void;
 }
+
+/** Whoever is connected is answered first, up to a bound. */
+const DRAIN_MS = 200;
+const LONGEST_DRAIN = 50;
 
 type Reply = (outcome: Outcome) => void;
 
@@ -46,6 +56,8 @@ export class HubMachine {
   sqlite: Sqlite;
   /** While it listens. */
   hub: Hub | undefined;
+  /** Also while it stops, and answers nobody any more. */
+  time: Hub['clock'] | undefined;
   #starts = 0;
   #process = '';
   #endpoint: ReturnType<typeof createHeartbeatEndpoint> | undefined;
@@ -85,11 +97,12 @@ export class HubMachine {
 
   async #listen(db: Hub['db']): Promise<void> {
     const { scheduler, dice, vault, settings, log, clock, onStarted } = this.#parts;
-    const ask = { replica: notAsked, host: notAsked };
+    const ask = this.#parts.ask(() => hub);
     const ports = { vault, clock, random: dice.bytes, log, nudgeRotation: () => this.#jobs?.nudge(), ask };
     const { hub, certificate } = await assembleHub(db, { ...settings, listen: '127.0.0.1:7443' }, ports);
     this.#endpoint = createHeartbeatEndpoint(hub, () => () => true);
     this.hub = hub;
+    this.time = hub.clock;
     onStarted(hub);
     scheduler.spawn(this.#process, 'jobs', () => {
       this.#jobs = runJobs(hub, clock, certificate);
@@ -97,11 +110,27 @@ export class HubMachine {
     });
   }
 
+  /** SIGTERM: its jobs end, and what it has counted is written down. `false`: nothing runs that could. */
+  stop(): boolean {
+    const jobs = this.#jobs;
+    if (jobs === undefined || this.hub === undefined) return false;
+    // As `main.ts` ends it: nobody is answered any more.
+    this.hub = undefined;
+    this.#endpoint = undefined;
+    this.#parts.scheduler.spawn(this.#process, 'stop', async () => {
+      for (let wait = 0; this.#open.size > 0 && wait < LONGEST_DRAIN; wait += 1) await this.clock.sleep(DRAIN_MS);
+      await jobs.stop().catch((error: unknown) => this.#parts.onJobFailed(error));
+      this.crash();
+    });
+    return true;
+  }
+
   /** `kill -9`: what was committed stays, and nothing else. */
   crash(): void {
     if (!this.isUp) return;
     this.#parts.scheduler.kill(this.#process);
     this.#process = '';
+    this.time = undefined;
     this.hub = undefined;
     this.#endpoint = undefined;
     this.#jobs = undefined;
@@ -156,10 +185,13 @@ async function handle(
   }
 }
 
-function route(hub: Hub, { path, body, from }: Request): Promise<unknown> {
+function route(hub: Hub, request: Request): Promise<unknown> {
+  const { path, body, from } = request;
   switch (path) {
     case '/v1/enrol':
       return enrolHost(hub, readJson(body) as Parameters<typeof enrolHost>[1], from);
+    case '/v1/whoami':
+      return whoAmI(hub, requestOf(request));
     case '/v1/trust-bundle':
       return Promise.resolve(hub.identity.bundle);
     default:
@@ -170,12 +202,12 @@ function route(hub: Hub, { path, body, from }: Request): Promise<unknown> {
 /** The shipped endpoint, between a request and a response that are as much of node's as it uses. */
 function throughEndpoint(
   endpoint: ReturnType<typeof createHeartbeatEndpoint>,
-  { headers, body, from }: Request,
+  from: Request,
   end: (answer: TransportAnswer) => void,
 ): Promise<void> {
   return new Promise((resolve) => {
     const on = (event: string, heard: (part?: Uint8Array) => void) => {
-      if (event === 'data') heard(body);
+      if (event === 'data') heard(from.body);
       if (event === 'end') heard();
     };
     let head: { status: number; headers: Record<string, string> } = { status: 0, headers: {} };
@@ -189,9 +221,15 @@ function throughEndpoint(
         resolve();
       },
     };
-    const request = { headers, rawHeaders: Object.entries(headers).flat(), socket: { remoteAddress: from }, on };
-    endpoint(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    endpoint(Object.assign(requestOf(from), { on }), response as unknown as ServerResponse);
   });
+}
+
+/** As much of node's as is read. */
+export function requestOf({ headers, tokens, from }: Pick<Request, 'headers' | 'tokens' | 'from'>): IncomingMessage {
+  const rawHeaders = [...Object.entries(headers), ...tokens.map((token) => ['x-node-token', token])].flat();
+  const known = tokens.length === 0 ? headers : { ...headers, 'x-node-token': tokens.join(', ') };
+  return { headers: known, rawHeaders, socket: { remoteAddress: from } } as unknown as IncomingMessage;
 }
 
 function json(value: unknown): TransportAnswer {
@@ -206,9 +244,4 @@ function json(value: unknown): TransportAnswer {
 export function codeOf(error: unknown): string {
   const { code, name } = error as { readonly code?: string; readonly name?: string };
   return code ?? name ?? 'unknown';
-}
-
-/** No shared token is rotated here yet, so nobody asks a verifier for one. */
-async function notAsked(): Promise<never> {
-  throw new TypeError('simulator: no verifier of shared tokens is there to be asked');
 }

@@ -6,7 +6,9 @@ import type { Dice } from '../engine/dice.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { Sometimes } from '../engine/sometimes.ts';
 import type { Knobs } from '../knobs.ts';
+import type { AgentMachine } from './agent-machine.ts';
 import type { Outcome, Request } from './exchange.ts';
+import type { CallOutcome, HostPlace } from './host-sockets.ts';
 
 export type Way = 'out' | 'in';
 
@@ -73,6 +75,14 @@ export class Network {
         });
       });
     }
+  }
+
+  /** Somebody calls the listener of a host. Nothing of it is doubled or comes again: it is one connection. */
+  call(machine: AgentMachine, ask: (place: HostPlace) => CallOutcome, done: (outcome: CallOutcome) => void): void {
+    const answer = (outcome: CallOutcome) => this.#arrive('answer', machine.name, 'out', () => done(outcome));
+    this.#arrive('request', machine.name, 'in', () => {
+      if (!machine.receive((place) => answer(ask(place)))) answer(undefined);
+    });
   }
 
   /** Now and then an answer that was given before comes in the place of this one. */

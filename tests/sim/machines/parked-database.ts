@@ -100,6 +100,7 @@ class ParkedConnection implements DatabaseConnection {
   readonly #faults: StoreFaults;
   readonly #watch: StoreWatch;
   readonly #prepared = new Map<string, ReturnType<Sqlite['prepare']>>();
+  #changes = -1;
 
   constructor(sqlite: Sqlite, scheduler: Scheduler, faults: StoreFaults, watch: StoreWatch) {
     this.#sqlite = sqlite;
@@ -113,7 +114,7 @@ class ParkedConnection implements DatabaseConnection {
     // SQLite may have rolled back by itself.
     if (command === 'rollback' && !this.#sqlite.inTransaction) return;
     this.#prepare(command).run([]);
-    if (command === 'commit') this.#watch.onCommit();
+    if (command === 'commit') this.#tellOfChanges();
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
@@ -121,12 +122,20 @@ class ParkedConnection implements DatabaseConnection {
     const statement = this.#prepare(sql);
     if (statement.reader) return { rows: statement.all(parameters) as R[] };
     const { changes, lastInsertRowid } = statement.run(parameters);
-    if (!this.#sqlite.inTransaction) this.#watch.onCommit();
+    if (!this.#sqlite.inTransaction) this.#tellOfChanges();
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   }
 
   streamQuery(): AsyncIterableIterator<never> {
     throw new TypeError('the hub streams no query');
+  }
+
+  /** Of a transaction that only read there is nothing to tell. */
+  #tellOfChanges(): void {
+    const changes = this.#prepare('select total_changes()').pluck().get() as number;
+    if (changes === this.#changes) return;
+    this.#changes = changes;
+    this.#watch.onCommit();
   }
 
   async #pause(operation: string): Promise<void> {

@@ -23,6 +23,7 @@ export interface AssignmentRow {
   readonly acked_step: number;
 }
 
+/** Of an enrolment. */
 export interface TokenRow {
   readonly id: string;
   readonly host: string;
@@ -41,6 +42,7 @@ export interface GenerationRow {
 
 export interface RotationRow {
   readonly id: string;
+  readonly secret: string;
   readonly from_version: number;
   readonly to_version: number;
   readonly phase: string;
@@ -49,18 +51,57 @@ export interface RotationRow {
   readonly paused_because: string | null;
 }
 
+export interface TokenRotationRow extends RotationRow {
+  readonly narrow_by: number | null;
+}
+
+export interface TokenVersionRow {
+  readonly secret: string;
+  readonly version: number;
+  /** `undefined` once destroyed. */
+  readonly text: string | undefined;
+}
+
+export interface TokenAssignmentRow extends AssignmentRow {
+  readonly secret: string;
+}
+
 export interface StoreSnapshot {
   readonly hosts: ReadonlyMap<string, HostRow>;
   /** Fingerprint by host. */
   readonly pins: ReadonlyMap<string, string>;
+  /** Of the master, by host. */
   readonly assignments: ReadonlyMap<string, AssignmentRow>;
   readonly tokens: ReadonlyMap<string, TokenRow>;
   readonly generations: ReadonlyMap<number, GenerationRow>;
-  /** Newest last. */
+  /** Of the master, newest last. */
   readonly rotations: readonly RotationRow[];
+  /** Of shared tokens: the version in force while no rotation runs, by name. */
+  readonly currentTokens: ReadonlyMap<string, number>;
+  /** By `secret version`. */
+  readonly tokenVersions: ReadonlyMap<string, TokenVersionRow>;
+  readonly holders: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By `secret host`. */
+  readonly tokenAssignments: ReadonlyMap<string, TokenAssignmentRow>;
+  /** The newest of each secret. */
+  readonly tokenRotations: ReadonlyMap<string, TokenRotationRow>;
   readonly clockFloorMs: number;
   readonly audit: number;
 }
+
+/** Of shared tokens. */
+type TokenTables = Pick<
+  StoreSnapshot,
+  'currentTokens' | 'tokenVersions' | 'holders' | 'tokenAssignments' | 'tokenRotations'
+>;
+
+const noTokens: TokenTables = {
+  currentTokens: new Map(),
+  tokenVersions: new Map(),
+  holders: new Map(),
+  tokenAssignments: new Map(),
+  tokenRotations: new Map(),
+};
 
 export const emptySnapshot: StoreSnapshot = {
   hosts: new Map(),
@@ -69,6 +110,7 @@ export const emptySnapshot: StoreSnapshot = {
   tokens: new Map(),
   generations: new Map(),
   rotations: [],
+  ...noTokens,
   clockFloorMs: 0,
   audit: 0,
 };
@@ -89,7 +131,7 @@ export function createSnapshotReader(sqlite: Sqlite, vault: Vault, believe: Beli
   };
   const hosts = all<HostRow>('select * from hosts order by id');
   const pins = all<{ host: string; fingerprint: string }>('select * from pins order by host');
-  const assignments = all<AssignmentRow>('select * from assignments order by host');
+  const assignments = all<TokenAssignmentRow>('select * from assignments order by secret, host');
   const tokens = all<TokenRow>('select * from enrolment_tokens order by id');
   const generations = all<{
     version: number;
@@ -104,24 +146,85 @@ export function createSnapshotReader(sqlite: Sqlite, vault: Vault, believe: Beli
   const audit = all<{ seq: number | null }>('select max(seq) as seq from audit');
   const open = (version: number, ciphertext: Uint8Array) =>
     vault.decrypt({ table: 'generations', row: `master/${version}`, column: 'value' }, ciphertext);
-  return () => ({
-    hosts: byKey(hosts(), (row) => row.id),
-    pins: new Map(pins().map(({ host, fingerprint }) => [host, fingerprint])),
-    assignments: byKey(assignments(), (row) => row.host),
-    tokens: byKey(tokens(), (row) => row.id),
-    generations: byKey(
-      generations().map(({ version, state, verify_until, value_ciphertext }) => ({
-        version,
-        state,
-        verify_until,
-        master: value_ciphertext === null ? undefined : open(version, value_ciphertext),
-      })),
-      (row) => row.version,
-    ),
-    rotations: rotations().map((row) => ({ ...row, left: JSON.parse(row.left_hosts) as string[] })),
-    clockFloorMs: clock().map(({ value }) => (JSON.parse(value) as { floorMs: number }).floorMs)[0] ?? 0,
-    audit: audit()[0]?.seq ?? 0,
-  });
+  const readTokens = createTokenReader(all, vault);
+  return () => {
+    const [ofMaster, ofTokens] = partition(assignments());
+    const [masters, tokenRotations] = partition(
+      rotations().map((row) => ({ ...row, left: JSON.parse(row.left_hosts) as string[] })),
+    );
+    return {
+      hosts: byKey(hosts(), (row) => row.id),
+      pins: new Map(pins().map(({ host, fingerprint }) => [host, fingerprint])),
+      assignments: byKey(ofMaster, (row) => row.host),
+      tokens: byKey(tokens(), (row) => row.id),
+      generations: byKey(
+        generations().map(({ version, state, verify_until, value_ciphertext }) => ({
+          version,
+          state,
+          verify_until,
+          master: value_ciphertext === null ? undefined : open(version, value_ciphertext),
+        })),
+        (row) => row.version,
+      ),
+      rotations: masters,
+      ...readTokens(ofTokens, tokenRotations),
+      clockFloorMs: clock().map(({ value }) => (JSON.parse(value) as { floorMs: number }).floorMs)[0] ?? 0,
+      audit: audit()[0]?.seq ?? 0,
+    };
+  };
+}
+
+export function isOver({ phase }: Pick<RotationRow, 'phase'>): boolean {
+  return phase === 'done' || phase === 'rolled_back';
+}
+
+type All = <Row>(sql: string) => () => readonly Row[];
+
+/** A run without shared tokens reads nothing more than whether there is one. */
+function createTokenReader(all: All, vault: Vault) {
+  const tokens = all<{ name: string; current_version: number }>('select * from tokens order by name');
+  const versions = all<{ secret: string; version: number; value_ciphertext: Uint8Array | null }>(
+    'select * from token_versions order by secret, version',
+  );
+  const holders = all<{ secret: string; member: string }>('select * from token_holders order by secret, member');
+  const terms = all<{ rotation: string; narrow_by: number | null }>('select * from rotation_terms order by rotation');
+  const texts = new Map<string, string>();
+  const textOf = (secret: string, version: number, ciphertext: Uint8Array) => {
+    const key = Buffer.from(ciphertext).toString('latin1');
+    const place = { table: 'token_versions', row: `${secret}/${version}`, column: 'value' };
+    const text = texts.get(key) ?? Buffer.from(vault.decrypt(place, ciphertext)).toString('utf8');
+    texts.set(key, text);
+    return text;
+  };
+  return (assignments: readonly TokenAssignmentRow[], rotations: readonly RotationRow[]): TokenTables => {
+    const names = tokens();
+    if (names.length === 0) return noTokens;
+    const ends = new Map(terms().map(({ rotation, narrow_by }) => [rotation, narrow_by]));
+    const members = new Map<string, Set<string>>(names.map(({ name }) => [name, new Set()]));
+    for (const { secret, member } of holders()) members.get(secret)?.add(member);
+    return {
+      currentTokens: new Map(names.map(({ name, current_version }) => [name, current_version])),
+      tokenVersions: byKey(
+        versions().map(({ secret, version, value_ciphertext: value }) => ({
+          secret,
+          version,
+          text: value === null ? undefined : textOf(secret, version, value),
+        })),
+        ({ secret, version }) => `${secret} ${version}`,
+      ),
+      holders: members,
+      tokenAssignments: byKey(assignments, ({ secret, host }) => `${secret} ${host}`),
+      // Ordered by when they began: the newest stays.
+      tokenRotations: byKey(
+        rotations.map((row) => ({ ...row, narrow_by: ends.get(row.id) ?? null })),
+        ({ secret }) => secret,
+      ),
+    };
+  };
+}
+
+function partition<Row extends { readonly secret: string }>(rows: readonly Row[]): [Row[], Row[]] {
+  return [rows.filter(({ secret }) => secret === 'master'), rows.filter(({ secret }) => secret !== 'master')];
 }
 
 function byKey<Key, Row>(rows: readonly Row[], key: (row: Row) => Key): ReadonlyMap<Key, Row> {
