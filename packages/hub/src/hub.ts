@@ -14,6 +14,7 @@ import type { LiveTokens } from './live-tokens.ts';
 import type { OldHits } from './old-hits.ts';
 import type { ReferenceSource } from './references.ts';
 import type { Roll } from './roll.ts';
+import type { RungSightings } from './rung-sightings.ts';
 import type { Statements } from './statements.ts';
 import type { Db } from './store/schema.ts';
 import type { TokenHits } from './token-hits.ts';
@@ -53,6 +54,8 @@ export interface Hub {
   readonly tokenReports: TokenReports;
   readonly tokenProbes: TokenProbes;
   readonly ask: AskVerifier;
+  /** Who was let in by a rung that may be closed. */
+  readonly rungSightings: RungSightings;
   /** What configuration repositories refer to. */
   readonly references: ReferenceSource;
   readonly settings: Settings;

@@ -130,7 +130,7 @@ export async function startHub(options: RunOptions): Promise<RunningHub> {
       log,
       nudgeRotation: () => jobs?.nudge(),
       ask: {
-        replica: async (token) => asked(ask).replica(token),
+        replica: async (token, as) => asked(ask).replica(token, as),
         host: async (target, token) => asked(ask).host(target, token),
       },
     });

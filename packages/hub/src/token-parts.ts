@@ -1,16 +1,20 @@
-/** The parts of a hub that shared tokens need: the same whether a listener is opened beside them or a simulator drives them. */
+/** The parts of a hub that shared tokens and rungs need: the same whether a listener is opened beside them or a simulator drives them. */
 import type { Random } from '@rollcall/core/ports';
 import type { Hub } from './hub.ts';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { createLiveTokens } from './live-tokens.ts';
 import { noScanRoots } from './references.ts';
+import { createRungSightings } from './rung-sightings.ts';
 import type { Db } from './store/schema.ts';
 import { createTokenHits } from './token-hits.ts';
 import { createTokenProbes } from './token-probes.ts';
 import { createTokenReports } from './token-reports.ts';
 
-export type TokenParts = Pick<Hub, 'tokens' | 'tokenHits' | 'tokenReports' | 'tokenProbes' | 'references'>;
+export type TokenParts = Pick<
+  Hub,
+  'tokens' | 'tokenHits' | 'tokenReports' | 'tokenProbes' | 'references' | 'rungSightings'
+>;
 
 export async function createTokenParts(deps: {
   readonly db: Db;
@@ -27,5 +31,6 @@ export async function createTokenParts(deps: {
     tokenReports: await createTokenReports(deps),
     tokenProbes: createTokenProbes(deps.random),
     references: noScanRoots,
+    rungSightings: await createRungSightings(deps),
   };
 }

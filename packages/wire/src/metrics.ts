@@ -179,17 +179,17 @@ export const metricTable = {
   rollcall_job_failures_total: {
     type: 'counter',
     help: 'Rounds of what the hub does by itself that failed.',
-    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens'] },
+    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens', 'probes'] },
   },
   rollcall_job_failures_in_a_row: {
     type: 'gauge',
     help: 'Rounds that failed since the last one that did not. 0: it works.',
-    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens'] },
+    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens', 'probes'] },
   },
   rollcall_job_duration_seconds: {
     type: 'histogram',
     help: 'How long a round of what the hub does by itself took.',
-    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens'] },
+    labels: { job: ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens', 'probes'] },
   },
 } as const satisfies Readonly<Record<`rollcall_${string}`, MetricRow>>;
 

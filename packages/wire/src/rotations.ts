@@ -3,7 +3,7 @@ import { limits } from '@rollcall/core/limits';
 import { type Static, Type } from 'typebox';
 import { count } from './heartbeat.ts';
 import { nullable } from './hosts.ts';
-import { hostId, member, name, networkAddress, sentence, time, word } from './text-kinds.ts';
+import { hostId, member, name, networkAddress, rotated, sentence, time, word } from './text-kinds.ts';
 
 export const phase = Type.Union([
   Type.Literal('planned'),
@@ -24,7 +24,7 @@ export const auto = Type.Union([Type.Literal('off'), Type.Literal('to_narrowing'
 
 export const rotationRow = Type.Object({
   id: word(),
-  secret: name(),
+  secret: rotated(),
   from: count(1),
   to: count(1),
   phase,
@@ -72,7 +72,7 @@ export type RotationStatus = Static<typeof rotationStatus>;
 export const listRotationsAnswer = Type.Object({ rotations: Type.Array(rotationRow) });
 
 export const startRotationBody = Type.Object({
-  secret: name(),
+  secret: rotated(),
   reason: Type.Optional(reason),
   leave: Type.Optional(Type.Array(member())),
   /** After a leak: when the old version stops verifying. */

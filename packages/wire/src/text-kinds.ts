@@ -39,6 +39,9 @@ export const hostId = (): TString =>
 /** Name of a secret or purpose. */
 export const name = (): TString =>
   text('name', { maxLength: limits.secretNameCharacters, pattern: '^[a-z0-9-]{1,64}$' });
+/** What a rotation turns: a secret, or `rung:` and the rung that it closes. */
+export const rotated = (): TString =>
+  text('name', { maxLength: limits.secretNameCharacters + 5, pattern: '^(rung:)?[a-z0-9-]{1,64}$' });
 /** RFC 3339 in UTC. */
 export const time = (): TString => text('time', { maxLength: 40, pattern: '^\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$' });
 /** Lower-case hex SHA-256. */

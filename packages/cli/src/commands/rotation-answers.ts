@@ -1,5 +1,6 @@
 /** What the verbs of a rotation share: reading it, showing what blocks it, saying what a thief can still do. */
 import { errorTable, isRollcallError, type RollcallError } from '@rollcall/core/errors';
+import { rungOfClosing } from '@rollcall/core/rungs';
 import { type RotationStatus, routes } from '@rollcall/wire';
 import { formatNamed } from '../failure.ts';
 import { formatGate, formatRotation } from '../output/rotation.ts';
@@ -32,6 +33,8 @@ export async function orWhatBlocks(
 
 /** After a leak, the answer and its words end with what is still open (design 5). */
 export function withThief({ view }: Context, status: RotationStatus, text: readonly string[]): Result {
+  // Of a rung nothing is held that could be stolen.
+  if (rungOfClosing(status.rotation.secret) !== undefined) return { json: status, text };
   return {
     json: { ...status, thief: thiefRows(status, view.nowMs) },
     text: [...text, '', ...formatThief(status, view)],

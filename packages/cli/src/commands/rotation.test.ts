@@ -261,3 +261,52 @@ describe('rollcall rotation watch', () => {
     expect(stderr).toBe('');
   });
 });
+
+describe('closing a rung', () => {
+  const closing = {
+    ...rolling,
+    rotation: {
+      ...rolling.rotation,
+      secret: 'rung:fleet-token',
+      from: 1,
+      to: 2,
+      terms: { auto: 'off' as const, batch: 1, narrowBy: null },
+    },
+    verifyUntil: null,
+  };
+
+  it('is started as a rotation is, and shown without versions', async () => {
+    const run = await transcript(['rotation', 'start', 'rung:fleet-token', '--leave', 'old-1'], {
+      answers: { startRotation: closing },
+    });
+    expect(run).toMatchObject({ exit: 0, asked: [{ body: { secret: 'rung:fleet-token', leave: ['old-1'] } }] });
+    expect(run.stdout).toContain('closing rung:fleet-token: rolling\n');
+    expect(run.stdout).toContain('accepted until its gates say');
+    expect(run.stdout).toMatch(/stood on it +14 times/);
+    expect(run.stdout).toContain('8 of 12 seen on a higher rung');
+    expect(run.stdout).not.toMatch(/version|→ 2/);
+  });
+
+  it('says nothing of a thief: there is nothing of a rung to steal', async () => {
+    const leaked = { ...closing, rotation: { ...closing.rotation, reason: 'leak' as const }, verifyUntil: at(3_600) };
+    const words = ['rotation', 'start', 'rung:fleet-token', '--reason', 'leak', '--narrow-by', '1h'];
+    const { stdout } = await transcript(words, { answers: { startRotation: leaked } });
+    expect(stdout).not.toContain('thief');
+    expect(stdout).toMatch(/accepted until .* \(in 1 h\)/);
+  });
+
+  it.each(['rung:', 'rung:mtls', 'rung:fleet-token2', 'rungs:fleet-token'])('of %s is usage', async (word) => {
+    const run = await transcript(['rotation', 'start', word], { answers: { startRotation: closing } });
+    expect(run).toMatchObject({ exit: 2, asked: [] });
+  });
+
+  it('is read, advanced and turned back by its name', async () => {
+    const answers = { showRotation: closing, advanceRotation: closing, rollBackRotation: closing };
+    for (const words of [['status'], ['advance'], ['rollback', '--reason', 'x', '--yes']]) {
+      const [verb = '', ...rest] = words;
+      const run = await transcript(['rotation', verb, 'rung:fleet-token', ...rest], { answers });
+      expect(run.exit).toBe(0);
+      expect(decodeURIComponent(run.asked.at(-1)?.path ?? '')).toContain('/v1/rotations/rung:fleet-token');
+    }
+  });
+});

@@ -1,6 +1,7 @@
 /** `rollcall rotation`: a walk that refuses each step whose evidence is missing. */
 import { parseMember, parseSecretName } from '@rollcall/core/keys';
 import type { Phase } from '@rollcall/core/rotation';
+import { closingOf, parseRung } from '@rollcall/core/rungs';
 import { routes, type StartRotationBody } from '@rollcall/wire';
 import { formatRotation, formatRotations, walk } from '../output/rotation.ts';
 import { durationOption, timeOption } from '../time-option.ts';
@@ -30,6 +31,13 @@ interface RetireOptions {
   readonly yes?: boolean;
 }
 
+/** A secret, or `rung:` and the rung that is to be closed. */
+function parseRotated(text: string | undefined): string {
+  return text?.startsWith(RUNG) === true ? closingOf(parseRung(text.slice(RUNG.length))) : parseSecretName(text);
+}
+
+const RUNG = 'rung:';
+
 const start = defineVerb<StartOptions>({
   usage: 'start <secret>',
   summary: 'Draw a new version and begin to roll it out',
@@ -38,6 +46,7 @@ const start = defineVerb<StartOptions>({
     'rollcall rotation start master --leave agent-9 agent-12',
     'rollcall rotation start master --reason leak --narrow-by 2h',
     'rollcall rotation start fleet-token --auto --batch 10',
+    'rollcall rotation start rung:fleet-token   (close a rung, by evidence)',
   ],
   options: [
     { flags: '--reason <reason>', description: 'why (planned)', choices: ['planned', 'leak'] },
@@ -54,7 +63,7 @@ const start = defineVerb<StartOptions>({
     if (narrowBy !== undefined && reason !== 'leak')
       throw usageError('--narrow-by belongs to --reason leak', 'A planned rotation keeps its window.');
     const body: StartRotationBody = {
-      secret: parseSecretName(name),
+      secret: parseRotated(name),
       ...(reason === undefined ? {} : { reason }),
       ...(leave === undefined ? {} : { leave: leave.map(parseMember) }),
       ...(narrowBy === undefined ? {} : { narrowBy: timeOption('--narrow-by', narrowBy, await context.hubTimeMs()) }),

@@ -1,6 +1,7 @@
 /** Rotations for a person: where it is, what holds it up, what to do next. */
 import { limits } from '@rollcall/core/limits';
 import { type Phase, phases } from '@rollcall/core/rotation';
+import { rungOfClosing } from '@rollcall/core/rungs';
 import type { BlockerRow, RotationRow, RotationStatus } from '@rollcall/wire';
 import { formatAge, formatClock, formatInstant } from './age.ts';
 import { countOf, formatFields, indented, type View } from './page.ts';
@@ -22,7 +23,7 @@ export function formatRotation(status: RotationStatus, view: View): string[] {
     ['walk', formatWalk(rotation.phase)],
     ['started', `${formatInstant(rotation.startedAt, view.nowMs)}, reason: ${rotation.reason}`],
     ...(isEnded(rotation.phase) ? [] : [['progress', formatProgress(status)] as const]),
-    ['old version', formatWindow(status, view)],
+    [isClosing(rotation) ? 'rung' : 'old version', formatWindow(status, view)],
     // What was counted while it ran is not kept: nothing is said of it, rather than that it was nothing.
     ...(isEnded(rotation.phase) ? [] : formatHits(status, view)),
     ...rotation.left
@@ -34,22 +35,34 @@ export function formatRotation(status: RotationStatus, view: View): string[] {
     ['id', rotation.id],
   ];
   return [
-    style.bold(`${printable(rotation.secret)} ${rotation.from} → ${rotation.to}: ${printable(rotation.phase)}`),
+    style.bold(`${titleOf(rotation)}: ${printable(rotation.phase)}`),
     ...formatFields(fields, view),
     ...formatGate(status, view),
   ];
 }
 
-function formatProgress({ progress: { rolled, proven, total, widened } }: RotationStatus): string {
+/** A rung has no versions: it is accepted, and then it is not. */
+function titleOf(rotation: RotationRow): string {
+  const { secret, from, to } = rotation;
+  return isClosing(rotation) ? `closing ${printable(secret)}` : `${printable(secret)} ${from} → ${to}`;
+}
+
+function isClosing({ secret }: RotationRow): boolean {
+  return rungOfClosing(secret) !== undefined;
+}
+
+function formatProgress({ rotation, progress: { rolled, proven, total, widened } }: RotationStatus): string {
+  if (isClosing(rotation)) return `${proven} of ${total} seen on a higher rung; ${widened} may stand there`;
   return `rolled ${rolled}, proven ${proven} of ${total}; widened ${widened}`;
 }
 
 /** Who was seen with the old version: here is the cron job that nobody remembered. */
-function formatHits({ retiringHits }: RotationStatus, view: View): (readonly [string, Cell])[] {
+function formatHits({ rotation, retiringHits }: RotationStatus, view: View): (readonly [string, Cell])[] {
   const { count, lastAt, sources } = retiringHits;
-  if (count === 0) return [['old seen', 'never since the start']];
+  const what = isClosing(rotation) ? 'stood on it' : 'old seen';
+  if (count === 0) return [[what, isClosing(rotation) ? 'nobody since it is counted' : 'never since the start']];
   return [
-    ['old seen', `${countOf(count, 'time')}, last ${formatAge(lastAt, view.nowMs)}`],
+    [what, `${countOf(count, 'time')}, last ${formatAge(lastAt, view.nowMs)}`],
     ...sources
       .slice(0, SHOWN_SOURCES)
       .map((source) => ['', `${formatSource(source)}, ${formatAge(source.at, view.nowMs)}`] as const),
@@ -78,7 +91,7 @@ export function formatGate({ rotation, gate }: RotationStatus, view: View): stri
   if (gate.open)
     return [
       view.style.good(
-        `The gate out of ${printable(rotation.phase)} is open: rollcall rotation advance ${printable(rotation.secret)}`,
+        `The gate out of ${printable(rotation.phase)} is open: rollcall rotation advance ${printable(rotation.secret)} --from ${printable(rotation.phase)}`,
       ),
     ];
   return [
@@ -138,7 +151,7 @@ export function formatBrief({ rotation, progress, gate }: RotationStatus): strin
   const along = phase === 'widening' ? `widened ${progress.widened}` : `proven ${progress.proven} of ${progress.total}`;
   const gateText = isEnded(phase) ? '' : gate.open ? ', gate open' : `, ${countOf(gate.blockers.length, 'blocker')}`;
   const paused = rotation.pausedBecause === null ? '' : ', paused';
-  return printable(`${rotation.secret} ${rotation.from} → ${rotation.to} ${phase}, ${along}${gateText}${paused}`);
+  return printable(`${titleOf(rotation)} ${phase}, ${along}${gateText}${paused}`);
 }
 
 function walkFrom(phase: Phase): Phase[] {
@@ -151,10 +164,17 @@ function formatWalk(phase: Phase): string {
 }
 
 function formatWindow({ rotation, verifyUntil }: RotationStatus, view: View): string {
+  if (isClosing(rotation)) return formatAcceptance(rotation, verifyUntil, view);
   if (verifyUntil === null && rotation.terms !== undefined && phases[rotation.phase].verifierAccepts.includes('old')) {
     return `${rotation.from} verifies until its gates say that nobody sends it`;
   }
   if (verifyUntil === null) return `${rotation.from} does not verify`;
   const isOver = Date.parse(verifyUntil) <= view.nowMs;
   return `${rotation.from} ${isOver ? 'stopped verifying' : 'verifies until'} ${isOver ? formatInstant(verifyUntil, view.nowMs) : `${formatClock(verifyUntil)} (${formatAge(verifyUntil, view.nowMs)})`}`;
+}
+
+function formatAcceptance({ phase }: RotationRow, until: string | null, view: View): string {
+  if (!phases[phase].verifierAccepts.includes('old')) return 'refused by the fleet';
+  if (until === null) return 'accepted until its gates say that nobody stands on it';
+  return `accepted until ${formatClock(until)} (${formatAge(until, view.nowMs)})`;
 }

@@ -98,15 +98,18 @@ export function decideTokenCut(
 
 /**
  * Whether an open gate is gone through without an operator. Narrowing has no way back: `--auto` stops before it unless it is
- * `--auto=all`, and that never goes on where a verifier's evidence is its own report alone (design 5, Probes).
+ * `--auto=all`. No version is dropped, nor the new one on the way back, where a verifier's evidence is its own report alone
+ * (design 5, Probes).
  */
 export function goesOnByItself(rotation: Rotation, gate: Gate, holders: readonly Holder[]): boolean {
   if (!gate.open || rotation.pausedBecause !== null) return false;
+  const { next, rollback } = phases[rotation.phase];
+  const drops = next === 'narrowing' || next === 'withdrawing';
+  if (drops && holders.some((holder) => isKnownByReportAlone(holder, rotation))) return false;
   // Once narrowed, or on its way back, nothing is left to decide.
-  if (phases[rotation.phase].rollback === null) return true;
+  if (rollback === null) return true;
   const auto = rotation.terms?.auto ?? 'off';
-  if (phases[rotation.phase].next !== 'narrowing') return auto !== 'off';
-  return auto === 'all' && !holders.some((holder) => isKnownByReportAlone(holder, rotation));
+  return next === 'narrowing' ? auto === 'all' : auto !== 'off';
 }
 
 function isKnownByReportAlone({ id, verifies, probedBy }: Holder, { left }: Rotation): boolean {
@@ -123,7 +126,16 @@ function standsBeforeNarrowing(phase: Phase): boolean {
   return phases[phase].rollback !== null;
 }
 
-function readNarrowBy({ reason, narrowByMs, beatMs, narrowByMaxMs }: TokenStartRequest, nowMs: number): number | null {
+/** When the old one is to be refused: `narrow_by_missing` after a leak without it, `window_out_of_bounds`. */
+export function readNarrowBy(
+  {
+    reason,
+    narrowByMs,
+    beatMs,
+    narrowByMaxMs,
+  }: Pick<TokenStartRequest, 'reason' | 'narrowByMs' | 'beatMs' | 'narrowByMaxMs'>,
+  nowMs: number,
+): number | null {
   if (narrowByMs === null) {
     if (reason === 'leak') throw new RollcallError('narrow_by_missing');
     return null;

@@ -2,6 +2,16 @@
 
 export { type Act, acts, type Credential, isEnoughFor, type Proof } from './acts.ts';
 export {
+  type ClosingObservations,
+  type ClosingProbe,
+  type ClosingRequest,
+  closingOf,
+  decideClosing,
+  decideClosingCut,
+  evaluateClosing,
+  rungOfClosing,
+} from './closing.ts';
+export {
   acceptedRungs,
   assertRungLeft,
   decidedFor,
@@ -14,4 +24,5 @@ export {
   ruleOf,
 } from './policy.ts';
 export { heightOf, isRung, parseRung, type Rung, rungs, rungsAbove } from './rung.ts';
+export { lastStoodOn, noteSighting, type Sightings } from './sightings.ts';
 export { type StandingHost, whoNeeds } from './standing.ts';

@@ -14,7 +14,7 @@ import type { HostClient } from './host-client.ts';
 /** `fleetAddress` as `HOST:PORT`, where this replica is bound. */
 export function createAskVerifier(hub: Hub, client: HostClient, fleetAddress: string): AskVerifier {
   return {
-    replica: (token) => askReplica(hub, fleetAddress, token),
+    replica: (token, as = 'probe') => askReplica(hub, fleetAddress, { token, as }),
     host: (target, token) => askHost(hub, client, target, token),
   };
 }
@@ -58,7 +58,7 @@ function verdictOf(status: number): 'taken' | 'refused' {
 function askReplica(
   hub: Pick<Hub, 'identity' | 'tokenProbes'>,
   address: string,
-  token: string,
+  { token, as }: { readonly token: string; readonly as: 'probe' | 'caller' },
 ): Promise<'taken' | 'refused'> {
   const { trustDomain, bundle } = hub.identity;
   const { host, port } = ownAddress(parseListenAddress(address));
@@ -69,7 +69,11 @@ function askReplica(
       port,
       method: routes.whoAmI.method,
       path: routes.whoAmI.path,
-      headers: { 'x-node-token': token, 'x-rollcall-probe': hub.tokenProbes.mark, 'user-agent': 'rollcall-probe' },
+      headers: {
+        'x-node-token': token,
+        'user-agent': 'rollcall-probe',
+        ...(as === 'probe' ? { 'x-rollcall-probe': hub.tokenProbes.mark } : {}),
+      },
       minVersion: 'TLSv1.3',
       ca: bundle.keys.map(({ x5c }) => toPem(x5c[0] ?? '')),
       // Whoever took this port in the meantime is not told a token.

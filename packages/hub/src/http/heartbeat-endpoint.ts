@@ -20,6 +20,7 @@ import { receiveDeclaredBeat } from '../operations/token/receive-declared-beat.t
 import { type BeatLimit, createBeatLimit, createUnlistedBeatLimit, type UnlistedBeatLimit } from './beat-limit.ts';
 import { endGently } from './end-gently.ts';
 import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
+import { noteRung } from './note-rung.ts';
 import { readBody } from './read-body.ts';
 import { routeActs } from './route-acts.ts';
 import { tooMany } from './stranger-limit.ts';
@@ -73,6 +74,7 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
       }
     };
     const receive = (who: Speaker) => {
+      noteRung(hub, who, request, routes.heartbeat.path);
       const waitedFrom = hub.clock.monotonic();
       readBody(request, limits.heartbeatBodyBytes, {
         onBody: (bytes) => onBody(who, bytes, waitedFrom),

@@ -7,6 +7,7 @@ import { type AuthenticatedHost, authenticateHost, authenticateMember, isMember 
 import type { Hub } from '../hub.ts';
 import type { PresentedToken } from '../live-tokens.ts';
 import { seeHostToken } from '../operations/see-host-token.ts';
+import { noteRung } from './note-rung.ts';
 import { routeActs } from './route-acts.ts';
 import { userAgentOf } from './user-agent.ts';
 
@@ -24,6 +25,7 @@ export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI
   const who = await (isMember(request)
     ? authenticateMember(hub, request, act)
     : authenticateHost(hub, request, routeActs.whoAmI));
+  if (!isProbe) noteRung(hub, who, request, routes.whoAmI.path);
   if (who.rung === 'host-token') await seeHostToken(hub, who);
   const host = hostOf(who);
   for (const { secret, version, kind } of tokensOf(who)) {

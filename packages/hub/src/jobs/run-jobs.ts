@@ -4,14 +4,14 @@ import { retryJob } from '@rollcall/core/liveness';
 import type { Clock } from '@rollcall/core/ports';
 import { createHistogram, durationBounds, type Histogram } from '../histogram.ts';
 import type { Hub } from '../hub.ts';
-import { stepMaster, stepTokens } from '../operations/rotation/walk.ts';
+import { observeRotations, stepMaster, stepRungs, stepTokens } from '../operations/rotation/walk.ts';
 import type { ServerCertificate } from '../server-certificate.ts';
 import { flushDirtyLiveness } from './flush-liveness.ts';
 
 export interface Jobs {
   /** Runs the rotation job soon, rather than at its next turn. */
   nudge(): void;
-  /** Whether every job ended a round lately. */
+  /** Whether every job ended a round lately whose time no host decides. */
   areAlive(): boolean;
   /** For metrics, one for each job. */
   states(): readonly JobState[];
@@ -28,7 +28,7 @@ export interface JobState {
   readonly durations: Histogram;
 }
 
-export const jobNames = ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens'] as const;
+export const jobNames = ['liveness', 'generations', 'roll', 'certificate', 'rotation', 'tokens', 'probes'] as const;
 export type JobName = (typeof jobNames)[number];
 
 export function runJobs(hub: Hub, clock: Clock, certificate: Pick<ServerCertificate, 'renewIfDue'>): Jobs {
@@ -60,21 +60,32 @@ export function runJobs(hub: Hub, clock: Clock, certificate: Pick<ServerCertific
   const tokens = loop(hub, clock, 'tokens', async () => {
     const startedAt = clock.monotonic();
     await hub.tokens.reload();
-    if (await stepTokens(hub)) return 0;
+    const stepped = await stepTokens(hub);
+    if ((await stepRungs(hub)) || stepped) return 0;
     return Math.max(limits.rotationStepMs, 20 * (clock.monotonic() - startedAt));
   });
-  const loops = [liveness, generations, roll, renewal, rotation, tokens];
+  // Apart from all others: how long it takes is up to the hosts that are asked, and what waits for them waits in its gate.
+  const stopping = new AbortController();
+  const probes = loop(hub, clock, 'probes', async () => {
+    await observeRotations(hub, stopping.signal);
+    return limits.rotationStepMs;
+  });
+  const own = [liveness, generations, roll, renewal, rotation, tokens];
+  const loops = [...own, probes];
   return {
     nudge: () => {
       rotation.wake();
       tokens.wake();
+      probes.wake();
     },
-    areAlive: () => loops.every((job) => clock.monotonic() - job.lastRoundAt() < limits.jobSilentMs),
+    areAlive: () => own.every((job) => clock.monotonic() - job.lastRoundAt() < limits.jobSilentMs),
     states: () => loops.map((job) => job.state()),
     stop: async () => {
+      stopping.abort();
       await Promise.all(loops.map((job) => job.stop()));
       await flushDirtyLiveness(hub);
       await hub.tokenHits.save(hub.clock.now());
+      await hub.rungSightings.save();
     },
   };
 }

@@ -4,7 +4,15 @@ import type { Vault } from '../kek/vault.ts';
 import type { Db, MetaTable, Tx } from './schema.ts';
 import { openRow, sealRow } from './trust-row.ts';
 
-export type MetaKey = 'trust_domain' | 'kek_fingerprint' | 'epoch' | 'clock' | 'hub_root' | 'listen' | 'token_counter';
+export type MetaKey =
+  | 'trust_domain'
+  | 'kek_fingerprint'
+  | 'epoch'
+  | 'clock'
+  | 'hub_root'
+  | 'listen'
+  | 'token_counter'
+  | 'rung_sightings';
 
 /** What `hub init` wrote: one that is not there, or that this hub did not write, is `store_unreadable`. */
 export async function readMeta(db: Db, vault: Vault, key: MetaKey): Promise<string> {

@@ -8,17 +8,20 @@ import {
   lacksNothing,
   type Rotation,
 } from '@rollcall/core/rotation';
+import { acceptedRungs, rungOfClosing, rungsAbove, whoNeeds } from '@rollcall/core/rungs';
 import type { ReadinessAnswer, RotationRow, RotationStatus } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import { readRotation, viewRoll, viewRotation } from '../operations/rotation/view.ts';
+import { viewClosing } from '../operations/rungs/closing-subject.ts';
 import { viewToken } from '../operations/token/view-token.ts';
 import { findRunning } from '../store/rotations.ts';
 import { toTime } from './hosts.ts';
 
 export async function showRotation(hub: Hub, id: string): Promise<RotationStatus> {
   const rotation = await readRotation(hub, hub.db, id);
-  return rotation.secret === MASTER ? showMaster(hub, rotation) : showToken(hub, rotation);
+  if (rotation.secret === MASTER) return showMaster(hub, rotation);
+  return rungOfClosing(rotation.secret) === undefined ? showToken(hub, rotation) : showClosing(hub, rotation);
 }
 
 async function showMaster(hub: Hub, stored: Rotation): Promise<RotationStatus> {
@@ -69,6 +72,29 @@ async function showToken(hub: Hub, stored: Rotation): Promise<RotationStatus> {
       sources: newest.map(({ host, address, atMs, verifier, userAgent, route }) => {
         return { host, address, at: toTime(atMs), verifier, userAgent, route };
       }),
+    },
+    verifyUntil: narrowByMs === null ? null : toTime(narrowByMs),
+  };
+}
+
+/** Of a rung: nothing is widened or rolled by the hub, so that what was allowed and what was seen is said. */
+async function showClosing(hub: Hub, stored: Rotation): Promise<RotationStatus> {
+  const { rotation, gate, fleet, hosts, sightings } = await viewClosing(hub, hub.db, stored);
+  const rung = rungOfClosing(rotation.secret) ?? 'fleet-token';
+  const members = hosts.filter(({ status, policy }) => status !== 'evicted' && policy[rung] === undefined);
+  const above = rungsAbove(rung);
+  const higher = members.filter(({ policy }) => acceptedRungs(fleet, policy).some((other) => above.includes(other)));
+  const seen = members.length - whoNeeds(rung, fleet, members).length;
+  const narrowByMs = rotation.terms?.narrowByMs ?? null;
+  const newest = sightings.sources[0];
+  return {
+    rotation: toRotationRow(rotation),
+    gate: toGateRow(gate),
+    progress: { widened: higher.length, rolled: seen, proven: seen, total: members.length },
+    retiringHits: {
+      lastAt: newest === undefined ? null : toTime(newest.atMs),
+      count: sightings.count,
+      sources: sightings.sources.map(({ atMs, ...source }) => ({ ...source, at: toTime(atMs) })),
     },
     verifyUntil: narrowByMs === null ? null : toTime(narrowByMs),
   };

@@ -7,6 +7,7 @@ import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
 import type { AuditEntry } from '../../store/audit.ts';
 import type { Db, Tx } from '../../store/schema.ts';
+import { closingSubject } from '../rungs/closing-subject.ts';
 import { tokenSubject } from '../token/token-subject.ts';
 import { masterSubject } from './master-subject.ts';
 
@@ -44,8 +45,8 @@ export interface WalkView {
 export interface Subject<View extends WalkView = WalkView> {
   /** Stores a new rotation, with the new version durable, encrypted, before anything uses it (I11). */
   start(hub: Hub, tx: Tx, latest: Rotation | null, input: StartInput): Promise<Decided>;
-  /** Asks over the network for what a gate depends on: never inside a transaction. */
-  observe(hub: Hub, rotation: Rotation): Promise<void>;
+  /** Asks over the network for what a gate depends on. How long that takes is up to whoever is asked: never in a transaction, nor in a step. */
+  observe(hub: Hub, rotation: Rotation, signal: AbortSignal): Promise<void>;
   view(hub: Hub, db: Db, rotation: Rotation): Promise<View>;
   /** Why nobody is waited for any more before narrowing (I7); `null` while somebody is. */
   mustNarrow(view: View, nowMs: number): string | null;
@@ -64,7 +65,11 @@ export interface Subject<View extends WalkView = WalkView> {
   cut(hub: Hub, tx: Tx, view: View, input: CutInput): Promise<Decided>;
 }
 
+/** No secret has a colon in its name. */
+const RUNG = 'rung:';
+
 export function subjectOf(secret: string): Subject {
   // Each is given back only what its own `view` made.
-  return (secret === MASTER ? masterSubject : tokenSubject) as Subject;
+  if (secret === MASTER) return masterSubject as Subject;
+  return (secret.startsWith(RUNG) ? closingSubject : tokenSubject) as Subject;
 }

@@ -4,13 +4,16 @@
  */
 import { RollcallError } from '@rollcall/core/errors';
 import {
+  assertTimeTrusted,
   decideAdvance,
   decideRollback,
   isRunning,
   type Phase,
+  phases,
   type Rotation,
   type Wave,
 } from '@rollcall/core/rotation';
+import { closingOf, rungs } from '@rollcall/core/rungs';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
 import { refresh } from '../../refresh.ts';
@@ -43,12 +46,30 @@ export function stepMaster(hub: Hub): Promise<boolean> {
 
 /** The same for every shared token. */
 export async function stepTokens(hub: Hub): Promise<boolean> {
+  return eachOf(await listTokenNames(hub.db), (secret) => step(hub, secret));
+}
+
+/** The same for every rung that is being closed. */
+export function stepRungs(hub: Hub): Promise<boolean> {
+  return eachOf(rungs.map(closingOf), (secret) => step(hub, secret));
+}
+
+/** Asks whoever has to be asked, for every walk that runs. It may take long, and holds up no step. */
+export async function observeRotations(hub: Hub, signal: AbortSignal): Promise<void> {
+  await eachOf([...(await listTokenNames(hub.db)), ...rungs.map(closingOf)], async (secret) => {
+    const rotation = await findRunning(hub.db, hub.vault, secret);
+    if (rotation !== undefined) await subjectOf(secret).observe(hub, rotation, signal);
+    return false;
+  });
+}
+
+/** One whose rows cannot be read holds up no other; the job says so in the end. Whether any `act` returned true. */
+async function eachOf(secrets: readonly string[], act: (secret: string) => Promise<boolean>): Promise<boolean> {
   let changed = false;
   let failure: Error | undefined;
-  for (const name of await listTokenNames(hub.db)) {
-    // One whose rows cannot be read holds up no other; the job says so in the end.
+  for (const secret of secrets) {
     try {
-      changed = (await step(hub, name)) || changed;
+      changed = (await act(secret)) || changed;
     } catch (error) {
       failure ??= error as Error;
     }
@@ -59,10 +80,7 @@ export async function stepTokens(hub: Hub): Promise<boolean> {
 
 /** The end that was said, the next wave, or the gate that opened. */
 async function step(hub: Hub, secret: string): Promise<boolean> {
-  const running = await findRunning(hub.db, hub.vault, secret);
-  if (running === undefined) return false;
   const subject = subjectOf(secret);
-  await subject.observe(hub, running);
   const changed = await hub.db.transaction().execute(async (tx) => {
     const rotation = await findRunning(tx, hub.vault, secret);
     if (rotation === undefined) return false;
@@ -75,12 +93,18 @@ async function step(hub: Hub, secret: string): Promise<boolean> {
       return true;
     }
     if (await takeWave(hub, tx, subject, view, subject.planWave(view, now))) return true;
-    if (!subject.goesOnByItself(view)) return false;
+    if (!subject.goesOnByItself(view) || (dropsNext(rotation) && hub.clock.read().jumped)) return false;
     await advance(hub, tx, subject, view, rotation.phase, hubActor);
     return true;
   });
   if (changed) await refresh(hub);
   return changed;
+}
+
+/** For how long nobody was seen with a version is a time, too: nothing is given up for a window that only a jump of the clock closed (I7). */
+function dropsNext({ phase }: Rotation): boolean {
+  const { next } = phases[phase];
+  return next === 'narrowing' || next === 'withdrawing';
 }
 
 /** `rotation advance`: one step, if its gate is open. `expected` is the phase that the operator saw. */
@@ -102,12 +126,10 @@ async function act(
   id: string,
   decide: (tx: Tx, subject: Subject, view: WalkView) => Promise<void>,
 ): Promise<void> {
-  const before = await readRotation(hub, hub.db, id);
-  const subject = subjectOf(before.secret);
-  if (isRunning(before)) await subject.observe(hub, before);
   await hub.db.transaction().execute(async (tx) => {
     const rotation = await readRotation(hub, tx, id);
     if (!isRunning(rotation)) throw new RollcallError('rotation_moved_on', { phase: rotation.phase });
+    const subject = subjectOf(rotation.secret);
     await decide(tx, subject, await subject.view(hub, tx, rotation));
   });
   await refresh(hub);
@@ -123,6 +145,7 @@ async function advance(
   actor: Actor,
 ): Promise<void> {
   const after = decideAdvance(view.rotation, view.gate, expected, hub.clock.now());
+  if (dropsNext(view.rotation)) assertTimeTrusted(hub.clock.read());
   await enterPhase(hub, tx, { subject, view, after, actor, because: 'gate_open' });
 }
 

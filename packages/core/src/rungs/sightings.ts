@@ -1,0 +1,32 @@
+/** Who was let in by a rung that may be closed, by name and address, without a gap (design 5, "those hits are sampled"). */
+import type { HitSource } from '../rotation/holder.ts';
+
+export interface Sightings {
+  /** Since when nothing was missed, on the hub's clock: whoever counts and stops uncleanly begins anew. */
+  readonly countedSinceMs: number;
+  readonly count: number;
+  /** Each once, the newest first; a bounded number of them. */
+  readonly sources: readonly HitSource[];
+  /** When the newest of those was seen that were forgotten for others; `null`: none was. */
+  readonly forgottenAtMs: number | null;
+}
+
+/** When anybody stood on it last who is not left; where nobody did, since when that is known. */
+export function lastStoodOn(sightings: Sightings, left: readonly string[]): number {
+  const { countedSinceMs, sources, forgottenAtMs } = sightings;
+  const counted = sources.filter(({ host }) => host === null || !left.includes(host)).map(({ atMs }) => atMs);
+  return Math.max(countedSinceMs, forgottenAtMs ?? countedSinceMs, ...counted);
+}
+
+/** After one more. Somebody who comes again is one source; the one that was silent for longest is forgotten first. */
+export function noteSighting(before: Sightings, source: HitSource, most: number): Sightings {
+  const others = before.sources.filter((known) => keyOf(known) !== keyOf(source));
+  const kept = [source, ...others].slice(0, most);
+  const gone = [source, ...others].slice(most).map(({ atMs }) => atMs);
+  const forgottenAtMs = gone.length === 0 ? before.forgottenAtMs : Math.max(before.forgottenAtMs ?? 0, ...gone);
+  return { ...before, count: before.count + 1, sources: kept, forgottenAtMs };
+}
+
+function keyOf({ address, userAgent, route, host }: HitSource): string {
+  return [host ?? '', address, userAgent, route].join('\n');
+}
