@@ -46,6 +46,8 @@ export interface LiveTokens {
   read(secret: string, version: number): SecretBytes<'token'>;
   /** The names of those whose rows this hub did not write so, or that are damaged. */
   unreadable(): readonly string[];
+  /** The names of those whose value in force can be guessed. */
+  weak(): readonly string[];
 }
 
 interface TokenRows {
@@ -150,6 +152,8 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
       }
       return value;
     },
+
+    weak: () => held.flatMap(({ name, rows }) => (rows?.token.weak === true ? [name] : [])),
 
     unreadable: () => held.flatMap(({ name, unreadableSince: since }) => (since === null ? [] : [name])),
   };

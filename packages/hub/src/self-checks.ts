@@ -29,6 +29,12 @@ export function createSelfChecks(
     },
     await checkRows(hub),
     await checkTokens(hub),
+    {
+      code: 'weak_secrets',
+      ok: hub.tokens.weak().length === 0,
+      hint: `${listNames(hub.tokens.weak())} can be guessed: it was imported with --weak. Rotate it: \`rollcall rotation start NAME\`.`,
+      isWarning: true,
+    },
     checkRungs(hub),
     {
       code: 'jobs',

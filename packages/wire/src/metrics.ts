@@ -48,6 +48,7 @@ export const metricTable = {
         'generation_store',
         'pin_store',
         'token_store',
+        'weak_secrets',
         'rung_policy',
         'jobs',
         'hub_time',
