@@ -60,6 +60,8 @@ export const limits = {
 
   // Listener of an agent (design 4, Commands)
   listenerConnections: 1_000,
+  /** A quarter of them: the hub is one network, the agent itself another, and so is whoever holds what it opened. */
+  listenerConnectionsPerNetwork: 250,
   listenerCheckMs: 1_000,
   /** Elapsed time that counts suspension, ahead of the one that does not: then the machine was suspended. */
   suspensionMs: 1_500,
@@ -174,6 +176,7 @@ export const limits = {
   /** Half of them: a load balancer is one network, and so is a thief. */
   connectionsPerNetwork: 10_000,
   operatorConnections: 1_000,
+  operatorConnectionsPerNetwork: 250,
   handshakeTimeoutMs: 5_000,
   /** Whoever is still sending what was refused already, and falls silent for so long, is cut off. */
   lingerMs: 1_000,

@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { limits } from '@rollcall/core/limits';
-import { formatAddress, type ListenAddress } from '@rollcall/wire';
+import { formatAddress, type ListenAddress, limitConnections } from '@rollcall/wire';
 import { encodeCertificatePem } from '@rollcall/x509';
 import { answerRequest, type HostAnswer, type HostView } from '../listener/answer-request.ts';
 import type { ListenerCertificate } from '../state/listener-keys.ts';
@@ -71,6 +71,7 @@ export async function openTlsHostServer(
     handle,
   );
   harden(server);
+  limitConnections(server, limits.listenerConnectionsPerNetwork);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, resolve);

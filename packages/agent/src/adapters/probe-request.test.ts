@@ -34,7 +34,9 @@ it.each([
   [500, ''],
   [302, ''],
 ])('%i with %j says neither yes nor no', async (status, body) => {
-  await expect(askOwnListener(await target({ status, body }), 'token')).rejects.toThrow();
+  await expect(askOwnListener(await target({ status, body }), 'token')).rejects.toMatchObject({
+    code: 'listener_answer_unusable',
+  });
 });
 
 it('shows the token to nobody else who listens there', async () => {
@@ -52,4 +54,20 @@ it('shows the token to nobody else who listens there', async () => {
   const asked = askOwnListener({ address: parseListenAddress(new URL(url).host), leaf, nonce: 'n' }, 'token');
   await expect(asked).rejects.toMatchObject({ code: 'listener_untrusted' });
   expect(received).toBe(0);
+});
+
+it('says when it is refused, and when it is cut before and after the handshake', async () => {
+  const ask = (url: string) =>
+    askOwnListener({ address: parseListenAddress(new URL(url).host), leaf, nonce: 'n' }, 'token');
+  const cutAtOnce = createServer({ cert: own.cert, key: own.key }).on('connection', (socket) => socket.destroy());
+  const cutLater = createServer({ cert: own.cert, key: own.key }, (socket) => {
+    socket.on('error', () => undefined).once('data', () => socket.destroy());
+  });
+  for (const server of [cutAtOnce, cutLater]) {
+    server.on('tlsClientError', () => undefined);
+    const { url, close } = await listen(server);
+    await expect(ask(url)).rejects.toMatchObject({ code: 'listener_unreachable' });
+    await close();
+    await expect(ask(url)).rejects.toMatchObject({ code: 'listener_unreachable', details: { cause: 'ECONNREFUSED' } });
+  }
 });

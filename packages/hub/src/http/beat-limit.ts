@@ -5,9 +5,9 @@
  * their places, and what comes anew is limited by itself, per network (docs/decisions/012).
  */
 import { limits } from '@rollcall/core/limits';
+import { networkOf } from '@rollcall/wire';
 import { createPlaces, givePlace, type HeardPlaces, hear, type PlaceBounds, takeTurn } from './heard-places.ts';
 import { type Bucket, fullBucket, type Rate, takeFrom } from './rate-limit.ts';
-import { networkOf } from './stranger-limit.ts';
 
 export interface BeatLimit {
   /** `speaker`: the entry of a host, as verified. Returns 0, or after how many milliseconds to come again. */

@@ -2,13 +2,12 @@
 import type { Server } from 'node:http';
 import { createServer } from 'node:https';
 import { limits } from '@rollcall/core/limits';
-import { type Route, routes } from '@rollcall/wire';
+import { limitConnections, type Route, routes } from '@rollcall/wire';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Hub } from '../hub.ts';
 import { certifyHost, challengeHost } from '../operations/certify-host.ts';
 import { enrolHost } from '../operations/enrol-host.ts';
 import type { SelfChecks } from '../self-checks.ts';
-import { limitConnections } from './connection-limit.ts';
 import { type BodyCheck, createHeartbeatEndpoint, isHeartbeat } from './heartbeat-endpoint.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { prepare, register } from './register.ts';

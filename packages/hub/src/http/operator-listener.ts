@@ -1,5 +1,6 @@
 /** The operators' listener: a Unix socket whose file mode is the credential, and TCP with tokens where it is asked for (design 8). */
 import { limits } from '@rollcall/core/limits';
+import { limitConnections } from '@rollcall/wire';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Hub } from '../hub.ts';
 import type { HubStatus } from '../hub-status.ts';
@@ -36,6 +37,7 @@ export function createOperatorTcp(hub: Hub, tls: FleetTls, checks: SelfChecks, s
     ajv: { customOptions: ajvOptions },
   });
   app.server.maxConnections = limits.operatorConnections;
+  limitConnections(app.server, limits.operatorConnectionsPerNetwork);
   return registerAll(app as unknown as FastifyInstance, identifyByToken(hub), hub, checks, status);
 }
 

@@ -5,6 +5,7 @@
  */
 import { RollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
+import { networkOf } from '@rollcall/wire';
 import { createRateLimit, type Rate } from './rate-limit.ts';
 
 export interface StrangerRates {
@@ -43,20 +44,4 @@ export function createStrangerLimit({ inAll, perNetwork, perHost }: StrangerRate
 
 export function tooMany(waitMs: number): RollcallError<'too_many_requests'> {
   return new RollcallError('too_many_requests', { retryAfterSeconds: Math.ceil(waitMs / 1_000) });
-}
-
-const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-const PREFIX_GROUPS = 4;
-
-/** An IPv4 address, or the /64 that an IPv6 address is of: whoever has one address of it has them all. */
-export function networkOf(address: string): string {
-  const mapped = MAPPED_IPV4.exec(address)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!address.includes(':')) return address;
-  const [head = '', tail] = (address.split('%', 1)[0] ?? '').toLowerCase().split('::');
-  const groups = head === '' ? [] : head.split(':');
-  // What `::` stands for is zeros, as many as are missing; only the first four groups matter.
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  while (tail !== undefined && groups.length + rest.length < 8) groups.push('0');
-  return [...groups, ...rest].slice(0, PREFIX_GROUPS).join(':');
 }
