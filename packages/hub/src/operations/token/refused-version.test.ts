@@ -28,7 +28,7 @@ function restarted(): Partial<HeartbeatBody> {
   host.newInstance();
   const { step: number, accept, refuse } = step();
   return {
-    listener: { address: '127.0.0.1:1' },
+    listener: { address: '127.0.0.1:1', open: true },
     tokens: [{ secret: SECRET, counter: COUNTER, hits: [1, 2].map((version) => ({ version, count: 0 })), samples: [] }],
     probes: [
       { secret: SECRET, step: number, takes: accept, refuses: refuse, randomRefused: true, at: '2026-11-29T12:00:00Z' },
