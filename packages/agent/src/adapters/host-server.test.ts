@@ -3,7 +3,7 @@ import { limits } from '@rollcall/core/limits';
 import { afterEach, expect, it } from 'vitest';
 import { tokenStep, tokenText } from '../listener/listener.fixture.ts';
 import { createTestHost } from './host-listener.fixture.ts';
-import { callTls } from './tls-call.fixture.ts';
+import { callTls, type Headers } from './tls-call.fixture.ts';
 
 const closing: (() => unknown)[] = [];
 
@@ -56,4 +56,26 @@ it('an agent that cannot reach its own listener says so, and is well as soon as 
   await expect
     .poll(() => at.listener.probe().catch(() => undefined), PATIENTLY)
     .toMatchObject({ probes: [{ passed: true }] });
+});
+
+it('an expectation that nobody can meet is answered the same to everyone and everywhere, and counts for nothing', async () => {
+  const at = createTestHost([tokenStep(1, [1])]);
+  closing.push(() => at.listener.close());
+  await at.confirm();
+  const ask = async (path: string, headers: Headers, expectation: string) => {
+    const { status, contentType, body } = await callTls(at.port(), path, [...headers, ['Expect', expectation]]);
+    return [status, contentType, body];
+  };
+  const count = () => at.listener.reports.take().tokens?.[0]?.hits[0]?.count;
+  for (const path of ['/v1/host', '/v1/nothing', '/healthz']) {
+    for (const version of [1, 9]) {
+      expect(await ask(path, [['X-Node-Token', tokenText(version)]], 'tea')).toEqual([417, undefined, '']);
+    }
+    expect(await ask(path, [], 'tea')).toEqual([417, undefined, '']);
+  }
+  expect(count()).toBe(0);
+  // The control: what is met is met, and then its sender is asked who it is.
+  expect((await ask('/v1/host', [['X-Node-Token', tokenText(1)]], '100-continue'))[0]).toBe(200);
+  expect((await ask('/v1/host', [], '100-continue'))[0]).toBe(401);
+  expect(count()).toBe(1);
 });

@@ -299,6 +299,27 @@ describe('the listener', () => {
     );
   });
 
+  it('says of an expectation that it cannot meet the same to everyone and everywhere, and looks at nothing else', async () => {
+    const body = 'GET /healthz HTTP/1.1\r\nHost: smuggled\r\n\r\n';
+    const expecting = (path: string, headers: Readonly<Record<string, string>>, expectation: string) =>
+      talk([`POST ${path} HTTP/1.1`, ...linesOf(headers), expectation, `Content-Length: ${body.length}`], body);
+    const before = [...hub.counts.read('auth')];
+    const answers = new Set<string>();
+    for (const path of ['/v1/heartbeat', '/v1/whoami', '/v1/enrol', '/v1/nothing', '/healthz']) {
+      for (const headers of [json, credentials(), { ...credentials(), authorization: 'Bearer rcb_wrong' }]) {
+        answers.add(await expecting(path, headers, 'Expect: tea'));
+      }
+    }
+    expect(answers.size).toBe(1);
+    expect([...answers][0]).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n[^{]*$/);
+    expect([...answers][0]?.split('HTTP/1.1')).toHaveLength(2);
+    expect([...hub.counts.read('auth')]).toEqual(before);
+    // The control: who expects what is met is asked who he is.
+    expect(await expecting('/v1/heartbeat', json, 'Expect: 100-continue')).toMatch(
+      /100 Continue\r\n\r\nHTTP\/1\.1 401 /,
+    );
+  });
+
   it('closes, though a host keeps its connection', async () => {
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -312,3 +333,22 @@ describe('the listener', () => {
     await closed;
   });
 });
+
+function linesOf(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries({ host: 'hub', ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
+}
+
+/** All that is said until the connection ends, without the time. */
+function talk(head: readonly string[], body: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () =>
+      socket.write(`${head.join('\r\n')}\r\n\r\n${body}`),
+    );
+    let text = '';
+    socket.on('data', (part) => {
+      text += part.toString();
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(text.replace(/Date: .*\r\n/, '')));
+  });
+}
