@@ -69,6 +69,8 @@ describe.skipIf(missing.length > 0)('nginx', () => {
     expect((await runTool(nginx.program ?? '', flags('-t', '-q'))).code).toBe(0);
     master = spawn(nginx.program ?? '', flags('-g', 'daemon off;'), { stdio: ['ignore', 'ignore', 'inherit'] });
     await fleet().waitUntil('nginx answers', async () => (await ask(OLD)) === 200);
+    // From here on the agent has nothing to tell it, and the script is run by nobody but these tests.
+    await fleet().waitUntil('it was told', async () => (await sinkState())?.state === 'reloaded');
   });
 
   it.each([
@@ -109,7 +111,6 @@ describe.skipIf(missing.length > 0)('nginx', () => {
   it('takes both while the token is rotated, and nobody is refused who sends what stands in the file', {
     timeout: 120_000,
   }, async () => {
-    await fleet().waitUntil('it was told', async () => (await sinkState())?.state === 'reloaded');
     const callers = startCallers({ program: present }, [{ name: 'nginx', ask }], 5);
     const phase = async () => (await fleet().ask<RotationStatus>('GET', '/v1/rotations/api')).rotation.phase;
     expect((await fleet().rollcall('rotation', 'start', 'api', '--auto')).code).toBe(0);
