@@ -6,6 +6,7 @@ import type { JsonValue } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import type { HitSource } from '@rollcall/core/rotation';
 import { isRung, noteSighting, type Rung, rungs, type Sightings } from '@rollcall/core/rungs';
+import { networkOf } from '@rollcall/wire';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { deleteMeta, findMeta, writeMeta } from './store/meta.ts';
@@ -36,7 +37,7 @@ export async function createRungSightings(deps: {
   const held = new Map<Rung, Sightings>(left === undefined ? [] : read(left));
   const of = (rung: Rung) => held.get(rung) ?? fresh;
   return {
-    note: (rung, source) => void held.set(rung, noteSighting(of(rung), source, limits.oldHitSources)),
+    note: (rung, source) => void held.set(rung, noteSighting(of(rung), source, limits.oldHitSources, networkOf)),
     of,
     save: async () => {
       const text = JSON.stringify(Object.fromEntries(rungs.map((rung) => [rung, of(rung)])));

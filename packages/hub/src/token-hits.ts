@@ -6,8 +6,9 @@
 import { encodeBase64url } from '@rollcall/core/bytes';
 import { limits } from '@rollcall/core/limits';
 import type { Random } from '@rollcall/core/ports';
-import { type CountRecord, type HitSource, noteCount } from '@rollcall/core/rotation';
+import { type CountRecord, type HitSource, keepFairly, noteCount } from '@rollcall/core/rotation';
 import type { TokenRole } from '@rollcall/core/verify';
+import { networkOf } from '@rollcall/wire';
 import type { Vault } from './kek/vault.ts';
 import { deleteMeta, findMeta, writeMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
@@ -76,8 +77,7 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
       const from = `${source.address} ${source.userAgent} ${source.route}`;
       seen.delete(from);
       seen.set(from, source);
-      const [oldest] = seen.keys();
-      if (seen.size > limits.oldHitSources && oldest !== undefined) seen.delete(oldest);
+      if (seen.size > limits.oldHitSources) forgetOne(seen);
     },
     byKind: () => kinds,
     count: (secret, version, nowMs) => count(key(secret, version), nowMs),
@@ -95,4 +95,11 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
       });
     },
   };
+}
+
+/** The one that was silent for longest, of the network that has most of them: many names of one push nobody out. */
+function forgetOne(seen: Map<string, HitSource>): void {
+  const newestFirst = [...seen].reverse();
+  const kept = new Set(keepFairly(newestFirst, limits.oldHitSources, ([, { address }]) => networkOf(address)));
+  for (const one of newestFirst) if (!kept.has(one)) seen.delete(one[0]);
 }

@@ -69,6 +69,21 @@ describe('counters', () => {
     expect(api?.samples.map(({ userAgent }) => userAgent)).toEqual([2, 3, 4, 5, 6, 7, 8, 9].map((job) => `job ${job}`));
   });
 
+  it('name the one cron job, however many names somebody else takes, for one secret and for all', () => {
+    const accepted = Array.from({ length: limits.namedSecrets }, (_, at) => ({ ...three, secret: `s${at}` }));
+    const counters = held(...accepted);
+    counters.note(accepted.slice(0, 1), cron);
+    for (let at = 1; at <= 120; at += 1) {
+      // Of an IPv6 network one has as many addresses as one likes.
+      counters.note(accepted, { ...cron, atMs: at, address: `2001:db8::${at}`, userAgent: `curl/${at}` });
+    }
+    const samples = counters.reports().flatMap((report) => report.samples);
+    expect(samples).toContainEqual(expect.objectContaining({ address: cron.address, userAgent: cron.userAgent }));
+    // The control: there is no more room than before, and the other has what nobody else needs.
+    expect(samples).toHaveLength(limits.hitSamplesInAll);
+    expect(samples).toContainEqual(expect.objectContaining({ userAgent: 'curl/120' }));
+  });
+
   it('name who sends the other version on the way back too, and never who sends what the host presents', () => {
     const counters = held({ ...three, role: 'current' }, { ...four, role: 'next' });
     counters.note([{ ...three, role: 'current' }], { ...cron, userAgent: 'in order' });

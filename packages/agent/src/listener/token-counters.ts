@@ -17,7 +17,8 @@ import {
 import { parseSecretName } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import type { Random } from '@rollcall/core/ports';
-import type { TokenReport } from '@rollcall/wire';
+import { keepFairly } from '@rollcall/core/rotation';
+import { networkOf, type TokenReport } from '@rollcall/wire';
 import type { AcceptedToken } from './acceptance.ts';
 
 export interface SeenCaller {
@@ -130,8 +131,10 @@ function addSample({ samples }: Counter, version: number, caller: SeenCaller): v
   const key = keyOf(sample);
   samples.delete(key);
   samples.set(key, sample);
-  const [oldest] = samples.keys();
-  if (samples.size > limits.hitSamplesPerBeat && oldest !== undefined) samples.delete(oldest);
+  if (samples.size <= limits.hitSamplesPerBeat) return;
+  // Many names of one network push nobody out.
+  const kept = new Set(keepFairly([...samples.values()].reverse(), limits.hitSamplesPerBeat, networkOfSample));
+  for (const [of, one] of samples) if (!kept.has(one)) samples.delete(of);
 }
 
 function keyOf({ address, userAgent, route, host, version }: Sample): string {
@@ -148,7 +151,12 @@ function printable(text: string, maxCharacters: number): string {
 /** Over all secrets no more than a beat has room for. */
 function newestSamples(counters: ReadonlyMap<string, Counter>): ReadonlySet<Sample> {
   const all = [...counters.values()].flatMap(({ samples }) => [...samples.values()]);
-  return new Set(all.sort((a, b) => (a.at < b.at ? 1 : -1)).slice(0, limits.hitSamplesInAll));
+  const newestFirst = all.sort((a, b) => (a.at < b.at ? 1 : -1));
+  return new Set(keepFairly(newestFirst, limits.hitSamplesInAll, networkOfSample));
+}
+
+function networkOfSample({ address }: Sample): string {
+  return networkOf(address);
 }
 
 function parseCounters(value: JsonValue): [string, Counter][] {

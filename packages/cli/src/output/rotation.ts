@@ -1,8 +1,8 @@
 /** Rotations for a person: where it is, what holds it up, what to do next. */
 import { limits } from '@rollcall/core/limits';
-import { type Phase, phases } from '@rollcall/core/rotation';
+import { keepFairly, type Phase, phases } from '@rollcall/core/rotation';
 import { rungOfClosing } from '@rollcall/core/rungs';
-import type { BlockerRow, RotationRow, RotationStatus } from '@rollcall/wire';
+import { type BlockerRow, networkOf, type RotationRow, type RotationStatus } from '@rollcall/wire';
 import { formatAge, formatClock, formatInstant } from './age.ts';
 import { countOf, formatFields, indented, type View } from './page.ts';
 import { printable } from './printable.ts';
@@ -63,9 +63,9 @@ function formatHits({ rotation, retiringHits }: RotationStatus, view: View): (re
   if (count === 0) return [[what, isClosing(rotation) ? 'nobody since it is counted' : 'never since the start']];
   return [
     [what, `${countOf(count, 'time')}, last ${formatAge(lastAt, view.nowMs)}`],
-    ...sources
-      .slice(0, SHOWN_SOURCES)
-      .map((source) => ['', `${formatSource(source)}, ${formatAge(source.at, view.nowMs)}`] as const),
+    ...keepFairly(sources, SHOWN_SOURCES, ({ address }) => networkOf(address)).map(
+      (source) => ['', `${formatSource(source)}, ${formatAge(source.at, view.nowMs)}`] as const,
+    ),
     ...(sources.length > SHOWN_SOURCES
       ? [['', `… and ${sources.length - SHOWN_SOURCES} more; --json has all`] as const]
       : []),

@@ -42,6 +42,7 @@ export {
   type StoredHubTime,
   startHubTime,
 } from './hub-time.ts';
+export { keepFairly } from './keep-fairly.ts';
 export { type LeakAct, type LeakFacts, type LeakRow, whatThiefCanStillDo } from './leak.ts';
 export { coverLeave, type LeaveNames } from './leave.ts';
 export {

@@ -199,6 +199,17 @@ describe('who was sighted', () => {
     expect(noteSighting(sightings, source({ address: 'd', atMs: 9 }), 2).forgottenAtMs).toBe(2);
   });
 
+  it('is not forgotten for one who comes under many names, from one network', () => {
+    let sightings = noteSighting(quiet, source({ address: 'cron', atMs: 0 }), 3);
+    for (let at = 1; at < 9; at += 1) {
+      const many = source({ address: `mad ${at}`, userAgent: `curl/${at}`, atMs: at });
+      sightings = noteSighting(sightings, many, 3, (address) => address.slice(0, 3));
+    }
+    expect(sightings.sources.map(({ address }) => address)).toEqual(['mad 8', 'mad 7', 'cron']);
+    // The control: the one that was forgotten last is told.
+    expect(sightings.forgottenAtMs).toBe(6);
+  });
+
   it('was last there when the last one was who is waited for', () => {
     const sightings = {
       ...quiet,

@@ -1,5 +1,6 @@
 /** Who was let in by a rung that may be closed, by name and address, without a gap (design 5, "those hits are sampled"). */
 import type { HitSource } from '../rotation/holder.ts';
+import { keepFairly } from '../rotation/keep-fairly.ts';
 
 export interface Sightings {
   /** Since when nothing was missed, on the hub's clock: whoever counts and stops uncleanly begins anew. */
@@ -18,11 +19,20 @@ export function lastStoodOn(sightings: Sightings, left: readonly string[]): numb
   return Math.max(countedSinceMs, forgottenAtMs ?? countedSinceMs, ...counted);
 }
 
-/** After one more. Somebody who comes again is one source; the one that was silent for longest is forgotten first. */
-export function noteSighting(before: Sightings, source: HitSource, most: number): Sightings {
+/**
+ * After one more. Somebody who comes again is one source; the one that was silent for longest is forgotten first, of the network that
+ * has most of them.
+ */
+export function noteSighting(
+  before: Sightings,
+  source: HitSource,
+  most: number,
+  networkOf: (address: string) => string = (address) => address,
+): Sightings {
   const others = before.sources.filter((known) => keyOf(known) !== keyOf(source));
-  const kept = [source, ...others].slice(0, most);
-  const gone = [source, ...others].slice(most).map(({ atMs }) => atMs);
+  const all = [source, ...others];
+  const kept = keepFairly(all, most, ({ address }) => networkOf(address));
+  const gone = all.filter((one) => !kept.includes(one)).map(({ atMs }) => atMs);
   const forgottenAtMs = gone.length === 0 ? before.forgottenAtMs : Math.max(before.forgottenAtMs ?? 0, ...gone);
   return { ...before, count: before.count + 1, sources: kept, forgottenAtMs };
 }

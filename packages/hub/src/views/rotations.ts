@@ -5,11 +5,12 @@ import {
   type Gate,
   type HubCheck,
   hasProven,
+  keepFairly,
   lacksNothing,
   type Rotation,
 } from '@rollcall/core/rotation';
 import { acceptedRungs, rungOfClosing, rungsAbove, whoNeeds } from '@rollcall/core/rungs';
-import type { ReadinessAnswer, RotationRow, RotationStatus } from '@rollcall/wire';
+import { networkOf, type ReadinessAnswer, type RotationRow, type RotationStatus } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import { readRotation, viewRoll, viewRotation } from '../operations/rotation/view.ts';
@@ -53,7 +54,8 @@ async function showToken(hub: Hub, stored: Rotation): Promise<RotationStatus> {
   const callers = members.filter(({ presents }) => presents);
   const verifiers = members.filter(({ verifies }) => verifies);
   const sources = members.flatMap(({ id, sources: seen }) => seen.map((source) => ({ ...source, verifier: id })));
-  const newest = sources.sort((a, b) => b.atMs - a.atMs).slice(0, limits.oldHitSources);
+  const newestFirst = sources.sort((a, b) => b.atMs - a.atMs);
+  const newest = keepFairly(newestFirst, limits.oldHitSources, ({ address }) => networkOf(address));
   const narrowByMs = rotation.terms?.narrowByMs ?? null;
   return {
     rotation: toRotationRow(rotation),

@@ -2,8 +2,8 @@
 import { decodeHex } from '@rollcall/core/bytes';
 import { deriveHostKeys, sinkDigest } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
-import type { HubTime } from '@rollcall/core/rotation';
-import { routes, type TokenReport } from '@rollcall/wire';
+import { type HubTime, keepFairly } from '@rollcall/core/rotation';
+import { networkOf, routes, type TokenReport } from '@rollcall/wire';
 import type { AuthenticatedHost } from '../../authenticate.ts';
 import type { Hub } from '../../hub.ts';
 import { toMasterGeneration } from '../../live-generations.ts';
@@ -90,7 +90,8 @@ function keepSources(
   const keyOf = ({ secret, version, address, userAgent, route }: HostReport['sources'][number]) =>
     [secret, version, address, userAgent, route].join('\n');
   const again = new Set(named.map(keyOf));
-  return [...named, ...before.filter((source) => !again.has(keyOf(source)))].slice(0, limits.oldHitSources);
+  const newestFirst = [...named, ...before.filter((source) => !again.has(keyOf(source)))];
+  return keepFairly(newestFirst, limits.oldHitSources, ({ address }) => networkOf(address));
 }
 
 async function proveToken(
