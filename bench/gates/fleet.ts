@@ -68,6 +68,7 @@ function holderOf(host: RollHost, phase: Phase, isOpen: boolean): Holder {
     verifies: true,
     isClosed: false,
     presents: true,
+    isReleased: false,
     probedBy: 'hub',
     probe: { takes: isOpen ? takes : [], refuses: isOpen ? refuses : [], randomRefused: true },
     quiet: { flatSinceMs: NOW_MS - (isOpen ? 2 : 0) * POLICY.quietWindowMs, reportedAtMs: NOW_MS - 1_000 },

@@ -1,5 +1,6 @@
 /** What an agent says about itself on its own socket: facts, and what is wrong with what to do about it. No secrets. */
 import { type ErrorCode, errorTable } from '@rollcall/core/errors';
+import { isDrop } from '@rollcall/core/seal';
 import type { AgentHostAnswer, AgentStatusAnswer, HeldToken, ListenerStatus, PinState } from '@rollcall/wire';
 import type { AgentState } from './agent-state.ts';
 
@@ -38,7 +39,7 @@ export function describeHost(state: AgentState, listener: ListenerStatus): Agent
 
 function heldTokens({ durable }: AgentState): HeldToken[] {
   return [...durable.assignments.values()]
-    .filter(({ secret }) => secret !== 'master')
+    .filter((held) => held.secret !== 'master' && !isDrop(held))
     .map(({ secret, accept, present }) => ({
       secret,
       accepts: accept.map(({ version }) => version),

@@ -1,5 +1,6 @@
 /** What follows from a write of the state, whether the disk took it or not (design 4). */
 import { limits } from '@rollcall/core/limits';
+import { isDrop, NOTHING } from '@rollcall/core/seal';
 import type { AgentEvent, AgentState, LogAction, Moment, Ticked, Write } from './agent-state.ts';
 import { freshBearerMemory } from './bearer.ts';
 import { ask, goOn, presentedBearer } from './go-on.ts';
@@ -60,12 +61,13 @@ function enrolledLine({ durable }: AgentState, { next }: Write): readonly LogAct
 
 function appliedLines({ next, secrets }: Write): readonly LogAction[] {
   return secrets.map((secret) => {
-    const { epoch, step, present } = next.assignments.get(secret) ?? {};
+    const { epoch, step, present = NOTHING } = next.assignments.get(secret) ?? {};
+    const isDropped = isDrop({ present });
     return {
       type: 'log',
       level: 'info',
-      message: 'a delivery was applied',
-      fields: { of: secret, epoch, step, present },
+      message: isDropped ? 'a secret was dropped: this host holds it no more' : 'a delivery was applied',
+      fields: { of: secret, epoch, step, ...(isDropped ? {} : { present }) },
     };
   });
 }

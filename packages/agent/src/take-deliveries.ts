@@ -3,7 +3,7 @@ import { type ErrorCode, isRollcallError } from '@rollcall/core/errors';
 import type { JsonValue } from '@rollcall/core/json';
 import { parseSecretName } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
-import { type Assignment, openDelivery } from '@rollcall/core/seal';
+import { type Assignment, isDrop, openDelivery } from '@rollcall/core/seal';
 import type { LogAction, Refusal } from './agent-state.ts';
 import type { DurableState } from './state/durable-state.ts';
 
@@ -59,11 +59,24 @@ export function refuseUnwritten(
 }
 
 function withAssignment(durable: DurableState, assignment: Assignment, hubKeySerial: number): DurableState {
+  const assignments = new Map(durable.assignments);
+  // The newest of what was dropped is the last that is forgotten.
+  if (isDrop(assignment)) assignments.delete(assignment.secret);
+  assignments.set(assignment.secret, assignment);
   return {
     ...durable,
-    assignments: new Map(durable.assignments).set(assignment.secret, assignment),
+    assignments: withRoom(assignments),
     hubKeySerial: Math.max(durable.hubKeySerial, hubKeySerial),
   };
+}
+
+/** Of what was dropped only its place is kept, and that no longer than there is room: what is held must not lack it. */
+function withRoom(assignments: Map<string, Assignment>): ReadonlyMap<string, Assignment> {
+  for (const [secret, held] of assignments) {
+    if (assignments.size <= limits.secretsPerHost) break;
+    if (isDrop(held)) assignments.delete(secret);
+  }
+  return assignments;
 }
 
 function countRefusal(before: Refusal | undefined, reason: ErrorCode): Refusal {

@@ -120,6 +120,7 @@ const rows = {
   // --- Sinks of an agent (design 4)
   sink_in_the_way: [409, 3, 'Something that the agent did not make lies at the path of a sink. It was left as it is.', 'Move it away, or give the sink another path; the agent writes within a minute.'],
   sink_drifted: [409, 3, 'What lies at the path of a sink is not what the agent wrote. It was left as it is.', 'Find out who changed it. Remove the link, and the agent writes anew within a minute; else it does when the token changes.'],
+  sink_dropped: [409, 3, 'This host holds the token of a sink no more. Its files were taken away.', 'Take the sink out of the configuration, or give the token back: `rollcall secret hold NAME HOST` on the hub.'],
   sink_parent_missing: [500, 1, 'The directory in which a sink is to lie does not exist.', 'Make it; the agent writes by itself within a minute.', 'retry'],
   sink_parent_unsafe: [500, 2, 'Others may change the directory in which a sink is to lie.', 'It must belong to root or to the user of the agent, and nobody else may write in it: chown and chmod go-w.'],
   sink_unwritable: [500, 1, 'A sink cannot be read or written. What lies there was left as it is.', 'Check the mount, and whether the user of the agent may write there; the agent tries again by itself.', 'retry'],

@@ -14,6 +14,7 @@ import type { Random } from '@rollcall/core/ports';
 import {
   type Assignment,
   generateWrapKey,
+  isDrop,
   type MasterValue,
   openDelivery,
   type WrapKeyPair,
@@ -107,7 +108,8 @@ export function createTestHost(id: string): TestHost {
     async beat(hub, { bearer, version, key = host.key, body = {}, from = '192.0.2.1', lost = false, tokens } = {}) {
       host.seq += 1;
       const headers = ['Authorization', `Bearer ${bearer ?? host.bearer(version)}`, 'X-Rollcall-Host', id];
-      for (const text of tokens ?? [...host.tokens.keys()].map((secret) => host.tokenText(secret))) {
+      const held = [...host.tokens.values()].filter((assignment) => !isDrop(assignment));
+      for (const text of tokens ?? held.map(({ secret }) => host.tokenText(secret))) {
         headers.push('X-Node-Token', text);
       }
       const who = await authenticateHost(hub, { rawHeaders: headers } as IncomingMessage, 'heartbeat');

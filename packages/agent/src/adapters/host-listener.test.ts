@@ -5,7 +5,7 @@ import { limits } from '@rollcall/core/limits';
 import { unauthenticatedBody } from '@rollcall/wire';
 import { afterEach, describe, expect, it } from 'vitest';
 import { durableState, host } from '../fleet.fixture.ts';
-import { commandBearer, dropping, holding, tokenStep, tokenText } from '../listener/listener.fixture.ts';
+import { commandBearer, dropOf, dropping, holding, tokenStep, tokenText } from '../listener/listener.fixture.ts';
 import { certified } from '../listener.fixture.ts';
 import { encodeDurableState, parseDurableState } from '../state/durable-state.ts';
 import { authority, certificate, createTestHost, type TestHost, until } from './host-listener.fixture.ts';
@@ -341,6 +341,23 @@ describe('probes', () => {
     await at.apply(tokenStep(5, [2]));
     await until(() => found(at)?.step === 5);
     expect(found(at)).toMatchObject({ takes: [2], refuses: [] });
+  });
+
+  it('of a token that was dropped are none, and nothing of it is taken or counted', async () => {
+    const other = tokenStep(1, [1], 1, 'other');
+    const at = await opened([step, other]);
+    await until(() => at.listener.reports.take().probes?.length === 2);
+    await at.apply(dropOf(2));
+    expect((await callTls(at.port(), '/v1/host', token(1))).status).toBe(401);
+    const ofOther: Headers = [['X-Node-Token', tokenText(1, 'other')]];
+    const { status, body } = await callTls(at.port(), '/v1/host', ofOther);
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toMatchObject({ tokens: [{ secret: 'other' }], held: { api: { epoch: 1, step: 2 } } });
+    const { probes = [], tokens = [] } = at.listener.reports.take();
+    expect([probes, tokens].map((list) => list.map(({ secret }) => secret))).toEqual([['other'], ['other']]);
+    expect((await at.listener.probe()).probes.map(({ secret }) => secret)).toEqual(['other']);
+    await at.apply(tokenStep(3, [1]));
+    expect((await callTls(at.port(), '/v1/host', token(1))).status).toBe(200);
   });
 
   it('wait for the listener', async () => {

@@ -4,7 +4,7 @@ import { encodeToken, SecretBytes } from '@rollcall/core/keys';
 import { describe, expect, it } from 'vitest';
 import { assignment, heartbeatKey } from '../fleet.fixture.ts';
 import { createAcceptance, presentedToken } from './acceptance.ts';
-import { commandBearer, dropping, holding, tokenStep, tokenText } from './listener.fixture.ts';
+import { commandBearer, dropOf, dropping, holding, tokenStep, tokenText } from './listener.fixture.ts';
 
 function refused(act: () => unknown): boolean {
   try {
@@ -75,6 +75,7 @@ describe('a host that holds nothing', () => {
       'has a master without a command key',
       new Map([['master', assignment({ accept: [{ version: 1, value: { life: 1, keys: {} } }] })]]),
     ],
+    ['was released from its only token', new Map([['api', dropOf(2)]])],
   ])('refuses everything: it %s', (_, assignments) => {
     const acceptance = createAcceptance(assignments);
     expect(acceptance.isEmpty).toBe(true);
@@ -89,4 +90,5 @@ describe('a host that holds nothing', () => {
 it('presents to the hub the version that it is told to, and of the master none', () => {
   expect(presentedToken(tokenStep(4, [3, 4], 4))).toBe(tokenText(4));
   expect(presentedToken(assignment())).toBeUndefined();
+  expect(presentedToken(dropOf(5))).toBeUndefined();
 });

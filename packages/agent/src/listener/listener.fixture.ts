@@ -1,7 +1,7 @@
 /** For tests of the listener: assignments of shared tokens, and the texts that their versions have. */
 import { utf8 } from '@rollcall/core/bytes';
 import { encodeToken, SecretBytes } from '@rollcall/core/keys';
-import type { Assignment } from '@rollcall/core/seal';
+import { type Assignment, NOTHING } from '@rollcall/core/seal';
 import { assignment, seededRandom } from '../fleet.fixture.ts';
 
 const random = seededRandom('tokens');
@@ -30,6 +30,11 @@ export function tokenStep(
     accept: accept.map((version) => ({ version, value: new SecretBytes('token', utf8(tokenText(version, secret))) })),
     issuedAt: '2026-03-01T12:00:00Z',
   };
+}
+
+/** A step that takes the token away. */
+export function dropOf(step: number, secret = 'api'): Assignment {
+  return { ...tokenStep(step, [1], 1, secret), accept: [], present: NOTHING };
 }
 
 /** The same step, naming what it drops. */

@@ -3,7 +3,7 @@
 import { errorTable, isRollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
 import type { Clock, Log, Random } from '@rollcall/core/ports';
-import type { Assignment } from '@rollcall/core/seal';
+import { type Assignment, isDrop } from '@rollcall/core/seal';
 import type { ProbeReport } from '@rollcall/wire';
 import { MASTER } from './acceptance.ts';
 import { type Asked, hasPassed, type ProbePlan, performProbe, planAgain, planProbe } from './probe-plan.ts';
@@ -69,7 +69,8 @@ export function createProbes(
   };
 
   return {
-    hold(assignments) {
+    hold(all) {
+      const assignments = new Map([...all].filter(([, assignment]) => !isDrop(assignment)));
       for (const secret of held.keys())
         if (!assignments.has(secret)) for (const of of [held, pending, found]) of.delete(secret);
       for (const [secret, assignment] of assignments) {
@@ -87,7 +88,7 @@ export function createProbes(
       if (present === undefined) return [];
       const results: (ProbeReport & { readonly passed: boolean })[] = [];
       for (const assignment of assignments.values()) {
-        if (assignment.secret === MASTER) continue;
+        if (assignment.secret === MASTER || isDrop(assignment)) continue;
         const plan = planAgain(assignment);
         const report = await performProbe(plan, present, at);
         results.push({ ...report, passed: hasPassed(plan, report) });

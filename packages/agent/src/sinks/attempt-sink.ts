@@ -2,15 +2,15 @@
 import { type ErrorCode, isRollcallError, RollcallError } from '@rollcall/core/errors';
 import type { SecretBytes } from '@rollcall/core/keys';
 import type { Random } from '@rollcall/core/ports';
-import type { Assignment } from '@rollcall/core/seal';
+import { type Assignment, isDrop } from '@rollcall/core/seal';
 import type { SinkConfig, SinkReport } from '@rollcall/wire';
 import { systemCode } from '../state/files-on-disk.ts';
 import { type LiveSink, lookAtSink, readLiveToken } from './live-sink.ts';
-import { isAsWritten, planSink, type SinkRecord, type WantedSink, wantedKey } from './plan-sink.ts';
+import { isAsWritten, planSink, type SinkDecision, type SinkRecord, type WantedSink, wantedKey } from './plan-sink.ts';
 import type { Accounts, SinkFiles } from './ports.ts';
 import { projectAssignment } from './project-assignment.ts';
 import { newDirectoryName, parentOf } from './sink-names.ts';
-import { clearLeftovers, makeDirectory, turnLink } from './write-sink.ts';
+import { clearLeftovers, makeDirectory, takeAway, turnLink } from './write-sink.ts';
 
 /** How a sink stands, for the next beat and for whoever asks on this host. */
 export interface SinkFact extends Pick<SinkReport, 'name' | 'secret' | 'version' | 'step' | 'state'> {
@@ -48,8 +48,10 @@ export async function attemptSink(
   let live: LiveSink | undefined;
   try {
     live = await lookAtSink(ports.files, sink.path);
-    const wanted = at.held === undefined ? undefined : await want(ports.accounts, sink, at.held);
+    const wanted = await wish(ports.accounts, sink, at.held);
     const decision = planSink(wanted, record, live);
+    if (wanted === 'dropped')
+      return { fact: await drop(ports, sink, { decision, record, live, step }), hasWritten: false };
     if (decision === 'write' && wanted !== undefined) {
       if (!at.mayWrite) return 'later';
       const written = await write(ports, sink, { wanted, record, live });
@@ -74,6 +76,39 @@ export async function sweepSink(files: SinkFiles, path: string, record: SinkReco
   const { directory, former } = record?.written ?? {};
   const keep = [found.kind === 'link' ? found.target : undefined, directory, former];
   await clearLeftovers(files, path, new Set(keep.filter((name) => name !== undefined)));
+}
+
+async function wish(
+  accounts: Accounts,
+  sink: SinkConfig,
+  held: Assignment | undefined,
+): Promise<WantedSink | 'dropped' | undefined> {
+  if (held === undefined) return undefined;
+  return isDrop(held) ? 'dropped' : want(accounts, sink, held);
+}
+
+/** The files are gone before the program is told, and what it reads then it cannot read: that lets nobody in. */
+async function drop(
+  ports: AttemptPorts,
+  sink: SinkConfig,
+  at: {
+    readonly decision: SinkDecision;
+    readonly record: SinkRecord | undefined;
+    readonly live: LiveSink;
+    readonly step: number | null;
+  },
+): Promise<SinkFact> {
+  const { name, path, reload } = sink;
+  const { decision, live } = at;
+  let { record } = at;
+  if (decision === 'take_away') {
+    await takeAway(ports.files, path, live.kind === 'link' && live.isOurName);
+    record = { name, path, isReloadDue: reload !== undefined };
+    await ports.remember(record);
+  }
+  const fact = await factOf(ports, sink, { ...at, record, decision: 'failed' });
+  const isDue = record?.isReloadDue === true && reload !== undefined;
+  return { ...fact, version: null, state: isDue ? 'unreloaded' : 'unwritten', problem: 'sink_dropped' };
 }
 
 async function want(accounts: Accounts, { owner, group, mode }: SinkConfig, held: Assignment): Promise<WantedSink> {

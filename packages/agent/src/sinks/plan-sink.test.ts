@@ -31,6 +31,8 @@ const record: SinkRecord = { name: 'web', path: '/etc/web', written, isReloadDue
 const writing: SinkRecord = { ...record, writing: '.web.rollcall-fedcba9876543210' };
 const firstWriting: SinkRecord = { name: 'web', path: '/etc/web', writing: ours, isReloadDue: true };
 
+const told: SinkRecord = { name: 'web', path: '/etc/web', isReloadDue: false };
+
 const content = { digest: 'new', looks: 'l' };
 const link = { kind: 'link', target: ours, isOurName: true, content } as const;
 const absent: LiveSink = { kind: 'absent' };
@@ -42,7 +44,7 @@ const dangling: LiveSink = { ...link, content: null };
 const turnedBack: LiveSink = { ...link, target: '.web.rollcall-fedcba9876543210' };
 
 describe('a sink', () => {
-  it.each<readonly [string, WantedSink | undefined, SinkRecord | undefined, LiveSink, string]>([
+  it.each<readonly [string, WantedSink | 'dropped' | undefined, SinkRecord | undefined, LiveSink, string]>([
     ['whose secret is not held stays away', undefined, undefined, absent, 'nothing'],
     ['whose secret is held no more stays as it is', undefined, record, link, 'nothing'],
     ['that nobody has written is written', wanted, undefined, absent, 'write'],
@@ -67,6 +69,17 @@ describe('a sink', () => {
     ['that has drifted is written at the next content', next, record, otherContent, 'write'],
     ['that has drifted is written at the next step', sameAgain, record, otherLooks, 'write'],
     ['that leads elsewhere is written at the next step', sameAgain, record, elsewhere, 'write'],
+
+    ['whose secret was dropped goes', 'dropped', record, link, 'take_away'],
+    ['whose secret was dropped goes, whatever it holds', 'dropped', record, otherContent, 'take_away'],
+    ['whose secret was dropped goes, also what a write left', 'dropped', firstWriting, absent, 'take_away'],
+    ['whose secret was dropped goes, also beside a link that is not ours', 'dropped', record, elsewhere, 'take_away'],
+    ['whose secret was dropped goes, also beside a file', 'dropped', record, foreign, 'take_away'],
+    ['whose secret was dropped goes, also that of an agent before this one', 'dropped', undefined, link, 'take_away'],
+    ['whose secret was dropped is gone', 'dropped', { ...told, isReloadDue: true }, absent, 'nothing'],
+    ['whose secret was dropped and that is a file stays', 'dropped', undefined, foreign, 'nothing'],
+    ['whose secret was dropped and that leads elsewhere stays', 'dropped', undefined, elsewhere, 'nothing'],
+    ['whose secret was given back is written', wanted, told, absent, 'write'],
 
     ['that is a file is in the way', wanted, undefined, foreign, 'in_the_way'],
     ['that became a file is in the way', wanted, record, foreign, 'in_the_way'],

@@ -37,13 +37,22 @@ export interface SinkRecord {
   readonly isReloadDue: boolean;
 }
 
-export type SinkDecision = 'nothing' | 'write' | 'drifted' | 'in_the_way';
+export type SinkDecision = 'nothing' | 'write' | 'take_away' | 'drifted' | 'in_the_way';
 
-/** `record` is the one for this path; `wanted` is absent while the host does not hold the secret. */
-export function planSink(wanted: WantedSink | undefined, record: SinkRecord | undefined, live: LiveSink): SinkDecision {
-  if (live.kind === 'foreign') return 'in_the_way';
+/**
+ * `record` is the one for this path; `wanted` is absent while nothing of the secret was delivered to this host, and `dropped` once the
+ * hub has taken it away.
+ */
+export function planSink(
+  wanted: WantedSink | 'dropped' | undefined,
+  record: SinkRecord | undefined,
+  live: LiveSink,
+): SinkDecision {
   const written = record?.written;
   const isKnown = written !== undefined || record?.writing !== undefined;
+  // What is not ours is in nobody's way then, and stays.
+  if (wanted === 'dropped') return isKnown || (live.kind === 'link' && live.isOurName) ? 'take_away' : 'nothing';
+  if (live.kind === 'foreign') return 'in_the_way';
   // A link of ours that nobody remembers is of an agent before this one: its state directory is gone, its sink is not.
   if (live.kind === 'link' && !isKnown && !live.isOurName) return 'in_the_way';
   if (wanted === undefined) return 'nothing';

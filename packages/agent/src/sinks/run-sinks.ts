@@ -117,8 +117,7 @@ export function createSinks(ports: SinkPorts, configured: readonly SinkConfig[],
     const attempted = await attemptSink(attemptPorts, config, at);
     if (attempted === 'later') return;
     const { fact, hasWritten } = attempted;
-    const hasFailed =
-      fact.problem !== undefined && fact.problem !== 'sink_drifted' && fact.problem !== 'sink_in_the_way';
+    const hasFailed = fact.problem !== undefined && !LEFT.has(fact.problem);
     memory.failures = hasFailed ? memory.failures + 1 : 0;
     memory.retryAtMs = hasFailed ? clock.monotonic() + backoffMs(memory.failures - 1, ports.random) : 0;
     if (hasWritten) {
@@ -133,8 +132,8 @@ export function createSinks(ports: SinkPorts, configured: readonly SinkConfig[],
 
   /** Begins a reload that is due and not under way. It does not hold up another sink. */
   function tell({ config, fact, reload }: Memory, signal: AbortSignal): void {
-    const directory = records?.get(config.name)?.written?.directory;
-    if (fact?.state !== 'unreloaded' || config.reload === undefined || directory === undefined) return;
+    const directory = directoryOf(records?.get(config.name));
+    if (fact?.state !== 'unreloaded' || config.reload === undefined) return;
     if (reload.runningFor !== undefined || clock.monotonic() < reload.retryAtMs) return;
     reload.runningFor = directory;
     const told = tellProgram(config.reload, config, signal).then((failure) => {
@@ -181,7 +180,7 @@ export function createSinks(ports: SinkPorts, configured: readonly SinkConfig[],
   /** A program that was told and is not remembered as told is told again: twice does no harm. */
   async function rememberTold(name: string, directory: string): Promise<Failure | 'superseded' | undefined> {
     const record = records?.get(name);
-    if (record?.written?.directory !== directory) return 'superseded';
+    if (record === undefined || directoryOf(record) !== directory) return 'superseded';
     try {
       await remember({ ...record, isReloadDue: false });
       return undefined;
@@ -255,6 +254,14 @@ export function createSinks(ports: SinkPorts, configured: readonly SinkConfig[],
     await clock.sleep(ms, woken.signal);
     wake = () => undefined;
   }
+}
+
+/** As it is to be: nothing is tried again. */
+const LEFT: ReadonlySet<ErrorCode> = new Set(['sink_drifted', 'sink_in_the_way', 'sink_dropped']);
+
+/** Where the link leads; the empty name once the files were taken away. */
+function directoryOf(record: SinkRecord | undefined): string {
+  return record?.written?.directory ?? '';
 }
 
 function failureOf(error: unknown): Failure {

@@ -53,6 +53,31 @@ export async function clearLeftovers(files: SinkFiles, path: string, keep: Reado
   }
 }
 
+/**
+ * The link first, if it is ours, so that nobody meets a directory that is half empty; then every directory of ours, also those that a
+ * reader may still be in. Done twice, it is done.
+ */
+export async function takeAway(files: SinkFiles, path: string, isOurLink: boolean): Promise<void> {
+  if (isOurLink) {
+    await files.remove(path);
+    await files.syncDirectory(parentOf(path));
+  }
+  for (const name of await files.list(parentOf(path))) {
+    if (isDirectoryName(path, name)) await emptyOurs(files, `${parentOf(path)}/${name}`);
+  }
+  await files.syncDirectory(parentOf(path));
+}
+
+/** What somebody else put there stays, and the directory with it. */
+async function emptyOurs(files: SinkFiles, directory: string): Promise<void> {
+  if ((await files.look(directory)).kind !== 'directory') return;
+  const known: readonly string[] = fileNames;
+  const names = await files.list(directory);
+  for (const name of names) if (known.includes(name)) await files.remove(`${directory}/${name}`);
+  if (names.every((name) => known.includes(name))) await files.removeDirectory(directory);
+  else await files.syncDirectory(directory);
+}
+
 /** Files that are not whole yet are for nobody. */
 const PRIVATE_DIRECTORY = 0o700;
 const PRIVATE_FILE = 0o600;

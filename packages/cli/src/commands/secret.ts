@@ -105,7 +105,7 @@ const hold = defineVerb({
 
 const release = defineVerb({
   usage: 'release <name> <member...>',
-  summary: 'Say who does not hold a shared token any more; what it was told it knows until the next rotation',
+  summary: 'Say who does not hold a shared token any more; a host drops it with its next heartbeat',
   examples: ['rollcall secret release fleet-token agent-7'],
   run: (context, [name, ...members]) => changeHolders(context, name, { remove: members.map(parseMember) }),
 });

@@ -18,6 +18,7 @@ export function holder(id: string, changes: Partial<Holder> = {}): Holder {
     verifies: true,
     isClosed: false,
     presents: true,
+    isReleased: false,
     probedBy: 'hub',
     probe: takesBoth,
     quiet: { flatSinceMs: now - 1_100, reportedAtMs: now - 100 },

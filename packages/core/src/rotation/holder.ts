@@ -19,6 +19,8 @@ export interface Holder extends RollHost {
   readonly isClosed: boolean;
   /** It sends the token, and says so beside a credential of its own. Of a declared caller nothing is known. */
   readonly presents: boolean;
+  /** It holds the token no more, and was not seen without it since it was told so. Until then it may take and send it. */
+  readonly isReleased: boolean;
   /** Who asks its listener. What a host finds at itself is a report, on which alone nothing is ever narrowed by itself. */
   readonly probedBy: 'hub' | 'itself';
   /** What was found at its listener since its present step began; `null`: nothing yet. */
@@ -52,6 +54,8 @@ export interface HitSource {
   readonly route: string;
   /** Declared with the token, or verified beside it; `null`: neither. */
   readonly host: string | null;
+  /** That `host` was verified is said; of what nobody verified it never is. */
+  readonly proven?: true;
   readonly atMs: number;
 }
 

@@ -32,6 +32,7 @@ const noListener = { verifies: false, probe: null, quiet: null } as const;
 const told = { name: 'nginx', isCurrent: false, isTold: true, problem: null } as const;
 const untold = { ...told, isTold: false } as const;
 const back = { switched: false, provenVersion: 1 } as const;
+const gone = { isReleased: true, verifies: false, probe: null, provenVersion: null, switched: false } as const;
 const narrow = { probe: dropped } as const;
 const withdrawn = { probe: { takes: [1], refuses: [2], randomRefused: true } } as const;
 const loud = { quiet: { flatSinceMs: now - 1_000, reportedAtMs: now - 1 } } as const;
@@ -86,6 +87,13 @@ const cases: readonly Case[] = [
   ['one was switched and was seen with the old one only', 'rolling', [hub, holder('b', { provenVersion: 1 })], {}, 'b: seen_presenting'],
   ['one was seen with the new one before its turn', 'rolling', [hub, holder('b', { switched: false })], {}, 'b: seen_presenting'],
   ['one went back', 'rolling', [hub, holder('b', { presentingOld: true })], {}, 'b: old_version_silent'],
+  ['one was released and not seen without', 'rolling', [hub, a, holder('b', gone)], {}, 'b: seen_without'],
+  ['one was released, on the way back too', 'reverting', [hub, holder('a', back), holder('b', gone)], {}, 'b: seen_without'],
+  ['one was released and may send the old one yet', 'proving', [hub, a, holder('b', gone)], {}, 'b: seen_without'],
+  ['one was released and left', 'rolling', [hub, a, holder('b', gone)], { left: ['b'] }, 'open'],
+  ['one was released, and evicted', 'rolling', [hub, a, holder('b', { ...gone, status: 'evicted' })], {}, 'open'],
+  ['one was released: it takes nothing that it could be asked for', 'widening', [hub, a, holder('b', gone)], {}, 'open'],
+  ['one was released, past the gates that it is asked at', 'narrowing', [replica(narrow), holder('a', narrow), holder('b', gone)], {}, 'open'],
   ['one is silent', 'rolling', [hub, holder('b', { ...back, fresh: false })], {}, 'b: seen_presenting'],
   ['of a declared caller nothing is asked', 'rolling', [hub, a, caller('caller:cron')], {}, 'open'],
   ['only a declared caller: the counters are asked next', 'rolling', [hub, caller('caller:cron')], {}, 'open'],

@@ -28,6 +28,7 @@ export function everyCallerSeen(rotation: Rotation, observations: Observations):
     (holder) => {
       const unreadable = hintForUnreadable(holder);
       if (unreadable !== null) return { missing: 'readable_rows', hint: unreadable };
+      if (holder.isReleased) return { missing: 'seen_without', hint: hintForReleased(holder) };
       if (holder.presentingOld) {
         return {
           missing: 'old_version_silent',
@@ -211,6 +212,11 @@ function hintForUnprobed(holder: Holder): string {
   if (holder.kind === 'replica') return 'The hub has not probed itself yet. If it stays so, see its log.';
   const lacking =
     'and its listener was not probed for its present step: is it open and reachable? `rollcall agent status` on it says why not';
+  return hintForStanding(holder) ?? hintForSilence(holder, lacking);
+}
+
+function hintForReleased(holder: Holder): string {
+  const lacking = 'and was not seen without the token since it was released';
   return hintForStanding(holder) ?? hintForSilence(holder, lacking);
 }
 

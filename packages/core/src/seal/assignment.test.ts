@@ -6,7 +6,7 @@ import { ed25519PublicKey } from '../keys/ed25519.ts';
 import { SecretBytes } from '../keys/secret-bytes.ts';
 import { limits } from '../limits.ts';
 import { faultOf, refusalOf } from '../refusal.fixture.ts';
-import { type Assignment, encodeAssignment, parseAssignment } from './assignment.ts';
+import { type Assignment, encodeAssignment, isDrop, NOTHING, parseAssignment } from './assignment.ts';
 
 const key = (fill: number) => new SecretBytes('host-key', new Uint8Array(32).fill(fill));
 const sso = ed25519PublicKey(new Uint8Array(32).fill(9));
@@ -38,6 +38,8 @@ const narrowing: Assignment = {
   refuse: [{ version: 3, value: new SecretBytes('token', utf8('older token')) }],
 };
 
+const dropped: Assignment = { ...token, accept: [], present: NOTHING };
+
 /** All that is in it, secrets too: `toEqual` cannot look into them. */
 const whole = (assignment: Assignment) => canonicalJson(encodeAssignment(assignment));
 
@@ -45,6 +47,7 @@ test.each([
   ['master', master],
   ['a token', token],
   ['a token of which it drops a version', narrowing],
+  ['a token that is dropped', dropped],
 ])('an assignment of %s round-trips through its durable form', (_, assignment) => {
   const json = JSON.parse(JSON.stringify(encodeAssignment(assignment))) as JsonValue;
   expect(whole(parseAssignment(json))).toBe(whole(assignment));
@@ -72,6 +75,11 @@ test('the form is the one of design 4 and 11: bytes in base64url, tokens as they
       master: encodeBase64url(new Uint8Array(40).fill(4)),
     },
   });
+});
+
+test('a drop accepts nothing and presents nothing', () => {
+  expect(encodeAssignment(dropped)).toEqual({ ...common, secret: 'fleet-token', accept: [], present: 0 });
+  expect([dropped, token, narrowing, master].map(isDrop)).toEqual([true, false, false, false]);
 });
 
 test('an assignment does not show its values', () => {
@@ -143,6 +151,13 @@ describe('refuses', () => {
       'malformed_key',
     ],
     ['keys as a token', { ...good, secret: 'fleet-token' }, 'malformed_json'],
+    ['an empty accept set of a token', { ...encodeAssignment(token), accept: [] }, 'malformed_json'],
+    ['nothing to present beside what is accepted', { ...encodeAssignment(token), present: 0 }, 'malformed_json'],
+    ['a drop without its empty accept set', { ...encodeAssignment(dropped), accept: null }, 'malformed_json'],
+    ['a drop that says no version', { ...encodeAssignment(dropped), present: null }, 'malformed_json'],
+    ['a drop of what is less than nothing', { ...encodeAssignment(dropped), present: -1 }, 'malformed_json'],
+    ['a drop of the master', { ...good, accept: [], present: 0 }, 'malformed_json'],
+    ['a drop that names what it refuses', { ...encodeAssignment(dropped), refuse: refused(3) }, 'malformed_json'],
     ['nothing that is refused', { ...encodeAssignment(narrowing), refuse: [] }, 'malformed_json'],
     ['a refused version that is accepted', { ...encodeAssignment(narrowing), refuse: refused(4) }, 'malformed_json'],
     [

@@ -47,14 +47,22 @@ export interface Assignment {
   readonly secret: string;
   readonly epoch: number;
   readonly step: number;
-  /** One or two. */
+  /** One or two; none where it drops the secret, and then nothing is accepted. */
   readonly accept: readonly AcceptedVersion[];
-  /** One of those that are accepted (I1). */
+  /** One of those that are accepted (I1); `NOTHING` where it drops the secret. */
   readonly present: number;
   /** Dropped by this very step, named so that a host can find out by itself that it refuses it (design 5). Taken by nobody. */
   readonly refuse?: readonly RefusedVersion[];
   /** RFC 3339 in UTC. Nothing is decided by it: hosts have no clock that counts (I7). */
   readonly issuedAt: string;
+}
+
+/** In the place of a version: none. An assignment that presents it accepts nothing either, and its host holds the secret no more. */
+export const NOTHING = 0;
+
+/** Whether it takes the secret away from its host. What is kept of it is its place in the order, against replays (I4). */
+export function isDrop({ present }: Pick<Assignment, 'present'>): boolean {
+  return present === NOTHING;
 }
 
 /** The durable form: JSON with the secrets in it. It belongs into a sealed payload or a state file, nowhere else. */
@@ -81,11 +89,12 @@ export function parseAssignment(json: JsonValue): Assignment {
   const accept = readArray(readMember(value, 'accept'), 'accept', limits.acceptedVersions).map((item) =>
     parseAccepted(secret, item),
   );
-  const present = readInteger(readMember(value, 'present'), 'present');
+  const present = readInteger(readMember(value, 'present'), 'present', NOTHING);
   const versions = accept.map(({ version }) => version);
   if (new Set(versions).size !== versions.length) throw new RollcallError('malformed_json', { what: 'accept' });
-  // Also refuses an empty accept set.
-  if (!versions.includes(present)) throw new RollcallError('malformed_json', { what: 'present' });
+  // Nothing is accepted where nothing is presented, and in no other form: an empty list must never read as "anything".
+  const isDropped = present === NOTHING && versions.length === 0 && secret !== 'master';
+  if (!isDropped && !versions.includes(present)) throw new RollcallError('malformed_json', { what: 'present' });
   const refuse = parseRefused(secret, versions, readMember(value, 'refuse'));
   const issuedAt = readText(readMember(value, 'issuedAt'), 'issuedAt', 40);
   parseInstant(issuedAt);
@@ -109,7 +118,7 @@ function parseRefused(
   if (json === undefined) return undefined;
   const malformed = new RollcallError('malformed_json', { what: 'refuse' });
   const items = readArray(json, 'refuse', limits.refusedVersions);
-  if (secret === 'master' || items.length === 0) throw malformed;
+  if (secret === 'master' || accepted.length === 0 || items.length === 0) throw malformed;
   return items.map((item) => {
     const refused = readObject(item, 'refuse');
     const version = readInteger(readMember(refused, 'version'), 'version');

@@ -318,6 +318,28 @@ describe('every field', () => {
     expect(verdict(json)).toBe('delivery_malformed');
   });
 
+  test('that takes a token away opens, and none that only seems to', () => {
+    const drop = assignmentOf({ secret: 'fleet', accept: [], present: 0 });
+    const opened = openDelivery(seal({ assignment: drop }), context);
+    expect(opened).toMatchObject({ kind: 'new', assignment: { secret: 'fleet', accept: [], present: 0 } });
+    expect(refusalOf(() => seal({ assignment: assignmentOf({ accept: [], present: 0 }) }))).toBe('malformed_json');
+    expect(refusalOf(() => seal({ assignment: { ...drop, present: 4 } }))).toBe('malformed_json');
+    const value = new SecretBytes('token', new Uint8Array(32).fill(65));
+    const token = assignmentOf({ secret: 'fleet', accept: [{ version: 4, value }] });
+    const payloads = [
+      encodeAssignment(token),
+      { ...encodeAssignment(token), present: 0 },
+      { ...encodeAssignment(drop), present: 4 },
+    ];
+    for (const payload of payloads) {
+      const outside = { secret: 'fleet', present: 0 };
+      expect(verdict(forge(outside, { payload: canonicalJson(payload) }))).toBe('delivery_contradicts');
+    }
+    expect(verdict(forge({ secret: 'fleet', present: 0 }, { payload: canonicalJson(encodeAssignment(drop)) }))).toBe(
+      'accepted',
+    );
+  });
+
   test('that the payload contradicts is named', () => {
     const faultIn = (outside: Partial<Envelope>) => faultOf(() => openDelivery(forge(outside), context));
     expect(faultIn({ secret: 'other' })).toBe('secret');

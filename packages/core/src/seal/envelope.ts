@@ -6,6 +6,7 @@ import { ED25519_SIGNATURE_BYTES } from '../keys/ed25519.ts';
 import { parseHostId, parseSecretName } from '../keys/names.ts';
 import { sha256 } from '../keys/sha256.ts';
 import { limits } from '../limits.ts';
+import { NOTHING } from './assignment.ts';
 import { ENC_BYTES } from './dhkem.ts';
 import { type HubKeyRecord, parseRecord } from './hub-key.ts';
 
@@ -64,12 +65,13 @@ export function parseEnvelope(json: JsonValue): UnverifiedEnvelope {
   parseRecord(hubKey);
   const recipient = readText(readMember(value, 'recipient'), 'recipient', 64);
   rawFingerprint(recipient);
+  const secret = parseSecretName(readMember(value, 'secret'));
   return {
     host: parseHostId(readMember(value, 'host')),
-    secret: parseSecretName(readMember(value, 'secret')),
+    secret,
     epoch: readInteger(readMember(value, 'epoch'), 'epoch'),
     step: readInteger(readMember(value, 'step'), 'step'),
-    present: readInteger(readMember(value, 'present'), 'present'),
+    present: readInteger(readMember(value, 'present'), 'present', secret === 'master' ? 1 : NOTHING),
     recipient,
     enc: readBytes(readMember(value, 'enc'), 'enc', ENC_BYTES),
     ct: readBytes(readMember(value, 'ct'), 'ct', { maxBytes: limits.envelopeMaxBytes }),

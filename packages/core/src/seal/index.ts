@@ -4,8 +4,11 @@ export {
   type Assignment,
   type AssignmentValue,
   encodeAssignment,
+  isDrop,
   type MasterValue,
+  NOTHING,
   parseAssignment,
+  type RefusedVersion,
 } from './assignment.ts';
 export {
   answerChallenge,

@@ -14,10 +14,11 @@ import { findHost, type HostRecord, putHosts } from '../store/hosts.ts';
 import { deleteObserved, deletePendings, deletePin, findObserved, findPendings, findPin } from '../store/pins.ts';
 import { findRungPolicy } from '../store/rung-rules.ts';
 import type { Db, Tx } from '../store/schema.ts';
+import { listTokenNames } from '../store/tokens.ts';
 import { numberAbove, orUnreadable } from '../store/trust-row.ts';
 import { issueMasterStep } from './issue-master-step.ts';
 import { versionKnownByFleet } from './known-master.ts';
-import { issueHeldTokens } from './token/issue-token-steps.ts';
+import { dropUnheld, issueHeldTokens } from './token/issue-token-steps.ts';
 
 /** As the tables are called. */
 export type UnreadableRow =
@@ -91,6 +92,7 @@ export async function mendRows(hub: Hub, tx: Tx, id: string): Promise<MendedHost
   if (mended.includes('assignments')) {
     await issueMasterStep(hub, tx, id);
     await issueHeldTokens(hub, tx, id);
+    for (const secret of await listTokenNames(tx)) await dropUnheld(hub, tx, secret, [id]);
   }
   return { host, mended: mended.filter((table) => table !== 'rung_rules') };
 }

@@ -18,6 +18,7 @@ import type { Tx } from '../store/schema.ts';
 import { listHeldTokens, removeHolder } from '../store/tokens.ts';
 import { type MendedHost, mendRows } from './begin-anew.ts';
 import { heldSecrets } from './known-master.ts';
+import { dropUnheld } from './token/issue-token-steps.ts';
 
 /** All credentials of the host die; with `ban` it may not enrol again either. */
 export function evictHost(hub: Hub, id: string, ban: boolean, actor: Actor): Promise<HostChangeAnswer> {
@@ -85,7 +86,7 @@ async function end(
 async function leaveTokens(hub: Hub, tx: Tx, id: string): Promise<readonly string[]> {
   const left: string[] = [];
   for (const secret of await listHeldTokens(tx, hub.vault, id)) {
-    await removeHolder(tx, secret, id);
+    if (await removeHolder(tx, secret, id)) await dropUnheld(hub, tx, secret, [id]);
     const rotation = await findRunning(tx, hub.vault, secret);
     if (rotation === undefined || rotation.left.includes(id)) continue;
     await updateRotation(tx, hub.vault, { ...rotation, left: [...rotation.left, id].sort() }, rotation.phase);

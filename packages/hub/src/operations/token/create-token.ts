@@ -27,7 +27,7 @@ import {
 } from '../../store/tokens.ts';
 import { toTime } from '../../views/hosts.ts';
 import { takeBack } from '../rotation/take-back.ts';
-import { issueTokenSteps } from './issue-token-steps.ts';
+import { dropUnheld, issueTokenSteps } from './issue-token-steps.ts';
 
 export async function createToken(hub: Hub, body: CreateSecretBody, actor: Actor): Promise<SecretRow> {
   assertTimeTrusted(hub.clock.read());
@@ -72,6 +72,7 @@ export async function changeHolders(hub: Hub, secret: string, body: HoldersBody,
       if (!(await removeHolder(tx, secret, member))) throw new RollcallError('no_such_holder', { secret, member });
     }
     const added = await addMembers(hub, tx, secret, body.add ?? []);
+    if (removed.length > 0) await dropUnheld(hub, tx, secret);
     await appendAudit(tx, {
       at: hub.clock.now(),
       actor,

@@ -1,14 +1,14 @@
 /** Deliveries of shared tokens that are due for a host: computed, not queued, as those of the master (design 4, Hub). */
 import { isRollcallError } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
-import type { Assignment, Envelope } from '@rollcall/core/seal';
+import { type Assignment, type Envelope, isDrop } from '@rollcall/core/seal';
 import type { HeartbeatBody } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
 import type { RollEntry } from '../../roll.ts';
 import type { AssignmentRecord } from '../../store/assignments.ts';
 import { readOrUnreadable } from '../../store/trust-row.ts';
 import type { TokenEntry } from '../../token-entries.ts';
-import { isHeld, sealToPin } from '../due-deliveries.ts';
+import { type Held, isHeld, sealToPin } from '../due-deliveries.ts';
 
 const NONE: readonly Envelope[] = [];
 
@@ -23,9 +23,14 @@ export function dueTokenDeliveries(
   if (entry.tokens.length === 0 || entry.status !== 'active' || entry.pinState !== 'pinned') return NONE;
   return entry.tokens.flatMap((token) => {
     const { wanted } = token;
-    if (wanted === undefined || isHeld(wanted, held[token.secret])) return [];
+    if (wanted === undefined || isHeld(wanted, held[token.secret]) || isGone(wanted, held[token.secret])) return [];
     return sealOrReuse(hub, entry, token, wanted) ?? [];
   });
+}
+
+/** It was seen without, and knows nothing of it: there is nothing to take away. A disk that was put back says what it holds. */
+function isGone(wanted: AssignmentRecord, held: Held): boolean {
+  return isDrop(wanted) && wanted.ackedStep === wanted.step && held === undefined;
 }
 
 /** Sealed again at most once a minute. `undefined`: its value is not to be read now, so it is due later; the others are not held up. */

@@ -3,6 +3,7 @@ import { decodeHex } from '@rollcall/core/bytes';
 import { deriveHostKeys, sinkDigest } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { type HubTime, keepFairly } from '@rollcall/core/rotation';
+import { isDrop } from '@rollcall/core/seal';
 import { networkOf, routes, type TokenReport } from '@rollcall/wire';
 import type { AuthenticatedHost } from '../../authenticate.ts';
 import type { Hub } from '../../hub.ts';
@@ -24,13 +25,15 @@ export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<
   }
   for (const held of entry.tokens) {
     const presented = tokens.find(({ secret }) => secret === held.secret)?.version;
-    if (presented === undefined || held.wanted === undefined) continue;
+    if (held.wanted === undefined) continue;
     const { wanted } = held;
+    // Of a step that takes the token away the proof is a beat that names it, and comes without.
+    const isAsTold = presented === (isDrop(wanted) ? undefined : wanted.present);
     const isProven = wanted.ackedStep === wanted.step;
     const position = body.held[held.secret];
     const holdsWanted = position?.epoch === wanted.epoch && position.step === wanted.step;
-    if (presented === wanted.present && holdsWanted && !isProven) await proveToken(hub, who, held);
-    else if (presented !== wanted.present && isProven) {
+    if (isAsTold && holdsWanted && !isProven) await proveToken(hub, who, held);
+    else if (presented !== undefined && !isAsTold && isProven) {
       held.presentedOther = { version: presented, monotonicMs: time.monotonicMs };
     }
   }
@@ -112,7 +115,7 @@ async function proveToken(
       action: 'host.proved',
       target: host.id,
       outcome: 'done',
-      details: { secret, version: wanted.present, step: wanted.step },
+      details: { secret, ...(isDrop(wanted) ? { dropped: true } : { version: wanted.present }), step: wanted.step },
     });
   });
   await hub.roll.reload(entry.id);

@@ -15,6 +15,7 @@ import {
   type SinkState,
   stayingVersion,
 } from '@rollcall/core/rotation';
+import { isDrop } from '@rollcall/core/seal';
 import type { Hub } from '../../hub.ts';
 import { type AssignmentRecord, listAssignments } from '../../store/assignments.ts';
 import { type HostRecord, listRoll, type UnreadableHost } from '../../store/hosts.ts';
@@ -31,11 +32,12 @@ export async function observeHolders(hub: Hub, db: Db, secret: string, rotation:
   const members = new Set(await listHolders(db, hub.vault, secret));
   const standing = await listAssignments(db, hub.vault, secret);
   const pushes = new Set((await listRoll(db, hub.vault)).flatMap((host) => (isPush(host) ? [host.id] : [])));
-  const hosts = (await observeRoll(hub, db, null, []))
-    .filter(({ id }) => members.has(id) || members.has(EVERY_MEMBER))
-    .map((host) =>
-      toHolder(hub, secret, rotation, { host, pushes: pushes.has(host.id), standing: standing.get(host.id) }),
-    );
+  const isMember = (id: string) => members.has(id) || members.has(EVERY_MEMBER);
+  const hosts = (await observeRoll(hub, db, null, [])).flatMap((host) => {
+    const row = { host, pushes: pushes.has(host.id), standing: standing.get(host.id) };
+    if (isMember(host.id)) return [toHolder(hub, secret, rotation, row)];
+    return isStillWith(row) ? [released(toHolder(hub, secret, rotation, row))] : [];
+  });
   const callers = [...members].filter((member) => member.startsWith(CALLER_PREFIX)).map(declared);
   return [thisReplica(hub, secret, rotation), ...hosts, ...callers];
 }
@@ -71,6 +73,7 @@ function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, p
     verifies: pushes || (isKnown ? report.listener !== null : null),
     isClosed: report.listener === 'closed',
     presents: true,
+    isReleased: false,
     provenVersion: isProven ? wanted.present : null,
     presentingOld: isPresentingOther(hub, held, entry?.intervalMs ?? 0),
     switched: running !== null && wanted?.present === running.to,
@@ -85,6 +88,20 @@ function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, p
       ? report.sinks.filter((sink) => sink.secret === secret).map((sink) => toSink(sink, wanted, running))
       : null,
   };
+}
+
+/**
+ * It was told that it holds the token no more, and was not seen without it since (I5). One that is not in, or not in yet, sends nothing
+ * beside a credential of its own.
+ */
+function isStillWith({ host, standing }: Row): boolean {
+  if (standing === undefined || host.status === 'evicted' || host.status === 'invited') return false;
+  return standing === 'unreadable' || (isDrop(standing) && standing.ackedStep !== standing.step);
+}
+
+/** What it is asked is one thing: to be seen without. */
+function released(holder: Holder): Holder {
+  return { ...holder, isReleased: true, verifies: false, probe: null, provenVersion: null, sinks: [] };
 }
 
 function toSink(
@@ -138,7 +155,7 @@ function declared(member: string): Holder {
   return { ...nobody(member), kind: 'caller', verifies: false, probe: null, quiet: null, sources: [] };
 }
 
-function nobody(id: string): RollHost & Pick<Holder, 'presents' | 'isClosed' | 'probedBy' | 'sinks'> {
+function nobody(id: string): RollHost & Pick<Holder, 'presents' | 'isReleased' | 'isClosed' | 'probedBy' | 'sinks'> {
   return {
     id,
     status: 'active',
@@ -156,6 +173,7 @@ function nobody(id: string): RollHost & Pick<Holder, 'presents' | 'isClosed' | '
     unreadable: [],
     presents: false,
     isClosed: false,
+    isReleased: false,
     probedBy: 'hub',
     sinks: [],
   };

@@ -45,7 +45,7 @@ export const tokenSubject: Subject<TokenView> = {
   mustNarrow: ({ rotation }, nowMs) => (mustNarrowNow(rotation, nowMs) ? 'narrow_by' : null),
 
   planWave({ rotation, holders }, nowMs) {
-    const callers = holders.filter(({ presents }) => presents);
+    const callers = holders.filter(({ presents, isReleased }) => presents && !isReleased);
     const { batch = 1, narrowByMs = null } = rotation.terms ?? {};
     // Once the end is said, whoever has not switched by then is cut off: one that refuses must not hold all others (scenario 39).
     const canaryIsOver = nowMs - rotation.phaseStartedAtMs >= limits.canaryMs;
@@ -82,9 +82,14 @@ async function settle(hub: Hub, tx: Tx, { secret, phase, from, to }: Rotation): 
   }
 }
 
-/** Nothing is delivered to an evicted host, and it may come back: it gets its step when it enrols. */
-function hostsOf(holders: readonly Pick<Holder, 'id' | 'kind' | 'status'>[]): string[] {
-  return holders.filter(({ kind, status }) => kind === 'host' && status !== 'evicted').map(({ id }) => id);
+/**
+ * Nothing is delivered to an evicted host, and it may come back: it gets its step when it enrols. One that was released holds nothing,
+ * in whatever phase.
+ */
+function hostsOf(holders: readonly Pick<Holder, 'id' | 'kind' | 'status' | 'isReleased'>[]): string[] {
+  return holders
+    .filter(({ kind, status, isReleased }) => kind === 'host' && status !== 'evicted' && !isReleased)
+    .map(({ id }) => id);
 }
 
 function toTimeOrNull(ms: number | null): string | null {
