@@ -3,7 +3,7 @@ import type { Call } from '../acts/callers.ts';
 import type { AgentMachine } from '../machines/agent-machine.ts';
 import type { StoreSnapshot } from '../machines/store-snapshot.ts';
 import { ownSets, runningOf } from '../own-phases.ts';
-import { HUB, type TokenLedger, toldAt } from '../token-ledger.ts';
+import { HUB, holds, type TokenLedger, toldAt } from '../token-ledger.ts';
 import type { World } from '../world.ts';
 import { assertThat, type Check } from './invariant.ts';
 
@@ -70,6 +70,8 @@ const stepsAreOfThePhase: Check = {
     for (const [key, row] of after.tokenAssignments) {
       const { secret, host, step, accept, present } = row;
       if ((before.tokenAssignments.get(key)?.step ?? 0) >= step || world.ledger.tainted.has(host)) continue;
+      // Who holds it no more is told to forget it.
+      if (!holds(after, secret, host) && accept === '[]') continue;
       const own = [false, true].map((hasEnded) => ownSets(after, secret, hasEnded && mayEnd(after, secret)));
       const given = `${inOrder(JSON.parse(accept) as number[])} ${present}`;
       const isOfThePhase = own.some(({ takes, presents }) =>

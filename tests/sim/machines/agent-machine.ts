@@ -167,6 +167,7 @@ export class AgentMachine {
         for (const [secret, assignment] of state.durable.assignments) {
           const text = presentedToken(assignment);
           if (text !== undefined) this.told.set(secret, text);
+          else this.told.delete(secret);
         }
         onState(this, state);
       },
