@@ -267,7 +267,11 @@ export const rolling: RotationStatus = {
     ],
   },
   progress: { widened: 12, rolled: 9, proven: 8, total: 12 },
-  retiringHits: { lastAt: at(-5), count: 14, sources: [{ host: LONG_ID, address: '10.0.0.7:51234', at: at(-5) }] },
+  retiringHits: {
+    lastAt: at(-5),
+    count: 14,
+    sources: [{ host: LONG_ID, proven: true, address: '10.0.0.7:51234', at: at(-5) }],
+  },
   verifyUntil: at(6 * 86_400),
 };
 

@@ -54,8 +54,9 @@ export const rotationStatus = Type.Object({
     count: count(),
     sources: Type.Array(
       Type.Object({
-        /** Verified, or declared with a shared token; `null`: neither. */
+        /** Verified where `proven` says so, else declared with a shared token; `null`: neither. */
         host: nullable(hostId()),
+        proven: Type.Optional(Type.Boolean()),
         address: networkAddress(),
         at: time(),
         /** Of a shared token: who took it, and what was asked for. */

@@ -105,6 +105,26 @@ describe('rollcall rotation status', () => {
     expect(ended).toContain('stopped verifying 2026-11-29T11:59:55Z (5 s ago)');
     expect(ended).not.toContain('gate');
   });
+
+  it('marks a name that was said with the token alone, and none that was proven', async () => {
+    const seen = {
+      address: '10.0.0.7',
+      at: at(-5),
+      userAgent: 'cron/1',
+      route: '/v1/whoami',
+      verifier: 'replica:local',
+    };
+    const sources = [
+      { ...seen, host: 'agent-7', proven: true },
+      { ...seen, host: 'agent-8' },
+      { ...seen, host: null },
+    ];
+    const showRotation = { ...rolling, retiringHits: { ...rolling.retiringHits, sources } };
+    const { stdout } = await transcript(['rotation', 'status'], { answers: { showRotation } });
+    expect(stdout).toContain(' agent-7 from 10.0.0.7 to replica:local');
+    expect(stdout).toContain(' agent-8 (declared) from 10.0.0.7');
+    expect(stdout).toContain(' cron/1 from 10.0.0.7');
+  });
 });
 
 describe('rollcall rotation advance', () => {

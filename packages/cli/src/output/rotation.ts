@@ -72,14 +72,16 @@ function formatHits({ rotation, retiringHits }: RotationStatus, view: View): (re
   ];
 }
 
-/** Whose name was proven or said, from where, and to whom. */
+/** Whose name was proven, or is marked as said, from where, and to whom. */
 function formatSource({
   host,
+  proven,
   address,
   userAgent,
   verifier,
 }: RotationStatus['retiringHits']['sources'][number]): string {
-  const who = host ?? (userAgent || 'somebody');
+  const named = proven === true ? host : host === null ? null : `${host} (declared)`;
+  const who = named ?? (userAgent || 'somebody');
   return `${who} from ${address}${verifier === undefined ? '' : ` to ${verifier}`}`;
 }
 

@@ -16,5 +16,5 @@ export function noteRung(
   if (host !== null && hub.roll.get(host)?.rungs[who.rung] !== undefined) return;
   const address = request.socket.remoteAddress ?? '';
   const source = { address, userAgent: userAgentOf(request), route, host, atMs: hub.clock.now() };
-  hub.rungSightings.note(who.rung, source);
+  hub.rungSightings.note(who.rung, who.rung === 'fleet-token' ? source : { ...source, proven: true });
 }

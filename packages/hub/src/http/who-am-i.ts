@@ -35,7 +35,8 @@ export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI
       userAgent: userAgentOf(request),
       route: routes.whoAmI.path,
     };
-    hub.tokenHits.note(secret, version, kind, { ...from, host: host.host ?? host.declaredHost, atMs: hub.clock.now() });
+    const named = host.host === null ? { host: host.declaredHost } : { host: host.host, proven: true as const };
+    hub.tokenHits.note(secret, version, kind, { ...from, ...named, atMs: hub.clock.now() });
   }
   return { rung: who.rung, ...host };
 }

@@ -42,7 +42,7 @@ async function showMaster(hub: Hub, stored: Rotation): Promise<RotationStatus> {
     retiringHits: {
       lastAt: hits.lastAtMs === null ? null : toTime(hits.lastAtMs),
       count: hits.count,
-      sources: hits.sources.map(({ host, address, atMs }) => ({ host, address, at: toTime(atMs) })),
+      sources: hits.sources.map(({ host, address, atMs }) => ({ host, proven: true, address, at: toTime(atMs) })),
     },
     verifyUntil: verifyUntilMs === null ? null : toTime(verifyUntilMs),
   };
@@ -71,8 +71,9 @@ async function showToken(hub: Hub, stored: Rotation): Promise<RotationStatus> {
     retiringHits: {
       lastAt: newest[0] === undefined ? null : toTime(newest[0].atMs),
       count: sources.length,
-      sources: newest.map(({ host, address, atMs, verifier, userAgent, route }) => {
-        return { host, address, at: toTime(atMs), verifier, userAgent, route };
+      sources: newest.map(({ host, proven, address, atMs, verifier, userAgent, route }) => {
+        const named = proven === undefined ? { host } : { host, proven };
+        return { ...named, address, at: toTime(atMs), verifier, userAgent, route };
       }),
     },
     verifyUntil: narrowByMs === null ? null : toTime(narrowByMs),

@@ -20,8 +20,8 @@ export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<
   const { who, body, from, userAgent } = beat;
   const { entry, tokens } = who;
   for (const { secret, version, kind } of tokens) {
-    const source = { address: from, userAgent, route: routes.heartbeat.path, host: entry.id, atMs: time.nowMs };
-    hub.tokenHits.note(secret, version, kind, source);
+    const seen = { address: from, userAgent, route: routes.heartbeat.path, atMs: time.nowMs };
+    hub.tokenHits.note(secret, version, kind, { ...seen, host: entry.id, proven: true });
   }
   for (const held of entry.tokens) {
     const presented = tokens.find(({ secret }) => secret === held.secret)?.version;
@@ -87,7 +87,10 @@ function keepSources(
   atMs: number,
 ): HostReport['sources'] {
   const named = tokens.flatMap(({ secret, samples }) =>
-    samples.map(({ at: _at, ...sample }) => ({ ...sample, secret, atMs })),
+    // Field by field: whatever else it says, it proves nothing of another.
+    samples.map(({ address, userAgent, route, host, version }) => {
+      return { secret, version, address, userAgent, route, host, atMs };
+    }),
   );
   if (named.length === 0) return before;
   const keyOf = ({ secret, version, address, userAgent, route }: HostReport['sources'][number]) =>

@@ -75,3 +75,21 @@ it('moves nothing of a host that is invited, suspended or on no roll, and takes 
   expect(await codeOf(beatAs('new-1', { host: 'agent-7' }))).toBe('host_mismatch');
   expect(await codeOf(beatAs('new-1', { host: 'new-1' }))).toBe('done');
 });
+
+it('proves no name to whoever looks who sent it; a bearer beside the token does, and no report of a host', async () => {
+  const host = await enrolNew(hub, 'agent-7');
+  const sources = () => hub.tokenHits.sources('fleet', 1).map(({ host: name, proven }) => [name, proven]);
+  await beatAs('agent-8');
+  expect(sources()).toEqual([['agent-8', undefined]]);
+  const sample = { at: body.sentAt, address: '192.0.2.7', userAgent: 'x', route: '/', host: 'agent-9', version: 1 };
+  const lie = { ...sample, proven: true };
+  const tokens = [{ secret: 'fleet', counter: 'A'.repeat(22), hits: [{ version: 1, count: 1 }], samples: [lie] }];
+  await host.beat(hub, { tokens: [TOKEN], body: { tokens } });
+  expect(sources()).toEqual([
+    ['agent-7', true],
+    ['agent-8', undefined],
+  ]);
+  const [said] = hub.tokenReports.of('agent-7').sources;
+  expect(said).toMatchObject({ host: 'agent-9', address: '192.0.2.7' });
+  expect(said).not.toHaveProperty('proven');
+});
