@@ -27,6 +27,8 @@ export interface TokenHits {
   count(secret: string, version: number, nowMs: number): CountRecord;
   /** Who sent a version to this replica, the newest first. */
   sources(secret: string, version: number): readonly HitSource[];
+  /** Of a token whose rotation has ended; the versions that are sent from now on are counted anew. */
+  forget(secret: string): void;
   /** At a clean stop. */
   save(nowMs: number): Promise<void>;
 }
@@ -37,6 +39,8 @@ const LEFT_BEHIND = 'token_counter';
 export async function createTokenHits(deps: { db: Db; vault: Vault; random: Random }): Promise<TokenHits> {
   const { db, vault, random } = deps;
   const records = new Map<string, CountRecord>();
+  /** Those that a clean stop left behind: for as long as the hub was down nobody was counted. */
+  const resumed = new Set<string>();
   const counts = new Map<string, number>();
   const kinds = new Map<string, number>();
   const sources = new Map<string, Map<string, HitSource>>();
@@ -51,6 +55,7 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
       for (const { member, secret, version, ...record } of counted === 'unreadable' ? [] : counted) {
         if (member !== REPLICA || record.counter !== left) continue;
         records.set(key(secret, version), record);
+        resumed.add(key(secret, version));
         counts.set(key(secret, version), record.count);
       }
     }
@@ -60,7 +65,10 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
   const counter = left ?? encodeBase64url(random(16));
 
   const count = (of: string, nowMs: number): CountRecord => {
-    const record = noteCount(records.get(of) ?? null, { counter, count: counts.get(of) ?? 0 }, nowMs);
+    const before = records.get(of);
+    // This process counts for as long as it runs, whether anybody asks or not: that nobody did is no gap.
+    const known = before === undefined || resumed.delete(of) ? before : { ...before, reportedAtMs: nowMs };
+    const record = noteCount(known ?? null, { counter, count: counts.get(of) ?? 0 }, nowMs, limits.freshMinMs);
     records.set(of, record);
     return record;
   };
@@ -70,8 +78,8 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
       const of = key(secret, version);
       kinds.set(`${secret} ${kind}`, (kinds.get(`${secret} ${kind}`) ?? 0) + 1);
       counts.set(of, (counts.get(of) ?? 0) + 1);
-      // At once: when it was looked at last must not become when it was sent last.
-      count(of, source.atMs);
+      // At once: when it was looked at last must not become when it was sent last. What nobody ever asked for is not on its way out.
+      if (records.has(of)) count(of, source.atMs);
       const seen = sources.get(of) ?? new Map<string, HitSource>();
       sources.set(of, seen);
       const from = `${source.address} ${source.userAgent} ${source.route}`;
@@ -82,6 +90,11 @@ export async function createTokenHits(deps: { db: Db; vault: Vault; random: Rand
     byKind: () => kinds,
     count: (secret, version, nowMs) => count(key(secret, version), nowMs),
     sources: (secret, version) => [...(sources.get(key(secret, version))?.values() ?? [])].reverse(),
+    forget: (secret) => {
+      for (const kept of [records, counts, sources]) {
+        for (const of of kept.keys()) if (of.startsWith(`${secret} `)) kept.delete(of);
+      }
+    },
     save: async (nowMs) => {
       // A hub that could not even start has counted nothing: it leaves behind what it found.
       if (left === undefined && records.size === 0) return;

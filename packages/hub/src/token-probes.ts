@@ -23,6 +23,8 @@ export interface TokenProbes {
   /** What was found at a member for exactly this moment of the walk; `null`: nothing. */
   find(secret: string, member: string, moment: string): Probe | null;
   write(secret: string, member: string, moment: string, probe: Probe): void;
+  /** Of a token whose rotation has ended. */
+  forget(secret: string): void;
   /** It did not say what is waited for: it is asked ever more seldom for this moment. */
   noteFailure(secret: string, member: string, moment: string, nowMonotonicMs: number): void;
   /** Monotonic; in the past while nothing failed. */
@@ -39,6 +41,11 @@ export function createTokenProbes(random: Random): TokenProbes {
       return found?.moment === moment ? found.probe : null;
     },
     write: (secret, member, moment, probe) => void held.set(`${secret} ${member}`, { moment, probe }),
+    forget: (secret) => {
+      for (const kept of [held, failed]) {
+        for (const of of kept.keys()) if (of.startsWith(`${secret} `)) kept.delete(of);
+      }
+    },
     noteFailure: (secret, member, moment, nowMs) => {
       const before = failed.get(`${secret} ${member}`);
       const times = before?.moment === moment ? before.times + 1 : 1;

@@ -51,6 +51,7 @@ export const rotationStatus = Type.Object({
   progress: Type.Object({ widened: count(), rolled: count(), proven: count(), total: count() }),
   retiringHits: Type.Object({
     lastAt: nullable(time()),
+    /** Requests, and not their senders, since the rotation began, as far as they were counted. */
     count: count(),
     sources: Type.Array(
       Type.Object({

@@ -40,7 +40,7 @@ export interface Probe {
   readonly randomRefused: boolean;
 }
 
-/** Of a counter that is cumulative: what is not in one report is in the next, so a missed report is no gap. */
+/** Of a counter that is cumulative: what is not in one report is in the next, so that one missed report is no gap yet. */
 export interface Quiet {
   /** Since when the count is what it is, on the hub's clock. A counter that began anew has been flat since then. */
   readonly flatSinceMs: number;

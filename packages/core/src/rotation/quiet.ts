@@ -5,23 +5,38 @@ export interface CountRecord {
   /** Of the counter; a verifier that stopped without saying its count begins another one. */
   readonly counter: string;
   readonly count: number;
-  /** Since when the count is what it is, on the hub's clock. */
+  /** Since when the count is what it is, on the hub's clock, moved on by each gap in its reports. */
   readonly flatSinceMs: number;
+  /** When it was reported last, on the hub's clock. */
+  readonly reportedAtMs: number;
+  /** How often the version came since the first report of this rotation. */
+  readonly hits: number;
 }
 
 /**
  * The record after a report. Flat only where the same counter has the same count: a new counter may have lost hits, and a count
- * that fell is a counter that was put back; both begin the window anew (I10: what is not known is not zero).
+ * that fell is a counter that was put back; both begin the window anew (I10: what is not known is not zero). For as long as
+ * nothing was reported nobody may have been counted: such a gap is no part of a window, which goes on where it was.
  */
 export function noteCount(
   before: CountRecord | null,
   report: { readonly counter: string; readonly count: number },
   nowMs: number,
+  reportedWithinMs: number,
 ): CountRecord {
-  const isSame = before !== null && before.counter === report.counter && before.count === report.count;
-  // A time ahead of the clock is none that could be waited for.
-  if (isSame && before.flatSinceMs <= nowMs) return before;
-  return { counter: report.counter, count: report.count, flatSinceMs: nowMs };
+  const { counter, count } = report;
+  const isSameCounter = before !== null && before.counter === counter;
+  const anew = { counter, count, flatSinceMs: nowMs, reportedAtMs: nowMs };
+  // The first count may be of before the rotation; another counter began after that.
+  if (before === null) return { ...anew, hits: 0 };
+  const rose = isSameCounter ? Math.max(0, count - before.count) : count;
+  const hits = Math.min(before.hits + rose, Number.MAX_SAFE_INTEGER);
+  const gapMs = nowMs - before.reportedAtMs;
+  const flatSinceMs = before.flatSinceMs + (gapMs > reportedWithinMs ? gapMs : 0);
+  // A time ahead of the clock, or one that cannot be read, is none that could be waited for (I7).
+  const isKnown = flatSinceMs <= nowMs && gapMs >= 0;
+  if (!isSameCounter || count !== before.count || !isKnown) return { ...anew, hits };
+  return { ...anew, flatSinceMs, hits };
 }
 
 /**

@@ -151,9 +151,10 @@ export class TokenModel {
         this.#repoint();
         return;
       case 'wait':
-        // The quiet window is longer than the slowest caller sleeps: that is what it is chosen by.
+        // The quiet window is longer than the slowest caller sleeps: that is what it is chosen by. Agents beat far more often.
         this.nowMs += policy.quietWindowMs / 2;
         this.#call();
+        for (const host of this.hosts) this.#beat(host);
         this.nowMs += policy.quietWindowMs / 2;
         return;
       case 'add':
@@ -321,7 +322,7 @@ export class TokenModel {
     host.reportedAtMs = this.nowMs;
     if (this.rotation === null) return;
     const count = host.counts.get(retiringVersion(this.rotation)) ?? 0;
-    host.record = noteCount(host.record, { counter: host.counter, count }, this.nowMs);
+    host.record = noteCount(host.record, { counter: host.counter, count }, this.nowMs, policy.reportedWithinMs);
   }
 
   #replicaTakes(): readonly number[] {
@@ -342,7 +343,10 @@ export class TokenModel {
       }),
     );
     const count = this.rotation === null ? 0 : (this.#hubCounts.get(retiringVersion(this.rotation)) ?? 0);
-    this.#hubRecord = noteCount(this.#hubRecord, { counter: this.rotation?.phase ?? '', count }, this.nowMs);
+    // It counts for as long as it is there, whether anybody looks or not.
+    const before = this.#hubRecord === null ? null : { ...this.#hubRecord, reportedAtMs: this.nowMs };
+    const report = { counter: this.rotation?.phase ?? '', count };
+    this.#hubRecord = noteCount(before, report, this.nowMs, policy.reportedWithinMs);
     const quiet = { flatSinceMs: this.#hubRecord.flatSinceMs, reportedAtMs: this.nowMs };
     return [replica({ probe: this.#hubProbe, quiet }), ...hosts, caller('caller:cron')];
   }

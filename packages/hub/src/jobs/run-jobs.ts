@@ -85,6 +85,7 @@ export function runJobs(hub: Hub, clock: Clock, certificate: Pick<ServerCertific
       await Promise.all(loops.map((job) => job.stop()));
       await flushDirtyLiveness(hub);
       await hub.tokenHits.save(hub.clock.now());
+      await hub.tokenReports.save();
       await hub.rungSightings.save();
     },
   };

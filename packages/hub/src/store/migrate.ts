@@ -8,6 +8,7 @@ import { up as sharedTokens } from './migrations/004-shared-tokens.ts';
 import { up as certificates } from './migrations/005-certificates.ts';
 import { up as rungs } from './migrations/006-rungs.ts';
 import { up as refusedVersions } from './migrations/007-refused-versions.ts';
+import { up as reportedCounts } from './migrations/008-reported-counts.ts';
 import type { Db } from './schema.ts';
 
 const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
@@ -18,6 +19,7 @@ const migrations: readonly ((db: Kysely<unknown>) => Promise<void>)[] = [
   certificates,
   rungs,
   refusedVersions,
+  reportedCounts,
 ];
 
 /** What this program writes. */

@@ -171,6 +171,8 @@ export interface TokenCountsTable {
   counter: string;
   count: number;
   flat_since: number;
+  reported_at: number;
+  hits: number;
   mac: Uint8Array;
 }
 

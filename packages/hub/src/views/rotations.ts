@@ -3,11 +3,14 @@ import { limits } from '@rollcall/core/limits';
 import {
   readiness as assemble,
   type Gate,
+  type Holder,
   type HubCheck,
   hasProven,
+  isRunning,
   keepFairly,
   lacksNothing,
   type Rotation,
+  retiringVersion,
 } from '@rollcall/core/rotation';
 import { acceptedRungs, rungOfClosing, rungsAbove, whoNeeds } from '@rollcall/core/rungs';
 import { networkOf, type ReadinessAnswer, type RotationRow, type RotationStatus } from '@rollcall/wire';
@@ -70,7 +73,11 @@ async function showToken(hub: Hub, stored: Rotation): Promise<RotationStatus> {
     },
     retiringHits: {
       lastAt: newest[0] === undefined ? null : toTime(newest[0].atMs),
-      count: sources.length,
+      count: Math.max(
+        hitsOf(hub, rotation, members),
+        // Who was named has sent it once at least, also where its count was first reported after that.
+        sources.filter(({ atMs }) => atMs >= rotation.startedAtMs).length,
+      ),
       sources: newest.map(({ host, proven, address, atMs, verifier, userAgent, route }) => {
         const named = proven === undefined ? { host } : { host, proven };
         return { ...named, address, at: toTime(atMs), verifier, userAgent, route };
@@ -78,6 +85,22 @@ async function showToken(hub: Hub, stored: Rotation): Promise<RotationStatus> {
     },
     verifyUntil: narrowByMs === null ? null : toTime(narrowByMs),
   };
+}
+
+/** How often the version that goes came to all verifiers, as far as they have counted and said so. */
+function hitsOf(hub: Hub, rotation: Rotation, members: readonly Holder[]): number {
+  if (!isRunning(rotation)) return 0;
+  const { secret } = rotation;
+  const version = retiringVersion(rotation);
+  const hits = members.map(({ id, kind }) => {
+    if (kind === 'replica') return hub.tokenHits.count(secret, version, hub.clock.now()).hits;
+    return kind === 'host' ? hub.tokenReports.hits(id, secret, version) : 0;
+  });
+  // Each is what a host says, and may be any number.
+  return Math.min(
+    hits.reduce((sum, count) => sum + count, 0),
+    Number.MAX_SAFE_INTEGER,
+  );
 }
 
 /** Of a rung: nothing is widened or rolled by the hub, so that what was allowed and what was seen is said. */

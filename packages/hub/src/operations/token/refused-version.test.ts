@@ -2,18 +2,20 @@
 import type { HeartbeatBody } from '@rollcall/wire';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { enrolNew, type TestHost } from '../../host.fixture.ts';
-import { codeOf, createTestHub, DAY_MS, operator, type TestHub } from '../../hub.fixture.ts';
+import { codeOf, createTestHub, operator, type TestHub } from '../../hub.fixture.ts';
 import { findRotation } from '../../store/rotations.ts';
 import { showRotation } from '../../views/rotations.ts';
 import { createSecret } from '../create-secret.ts';
 import { advanceRotation, rollBackRotation, startRotation, stepTokens } from '../rotation/walk.ts';
 
+/** As long as may pass between two reports. */
+const WINDOW_MS = 30_000;
 let hub: TestHub;
 let host: TestHost;
 const SECRET = 'fleet';
 
 beforeEach(async () => {
-  hub = await createTestHub();
+  hub = await createTestHub({ settings: { quietWindowMs: WINDOW_MS } });
   host = await enrolNew(hub, 'agent-7');
   await createSecret(hub, { name: SECRET, holders: ['agent-7'] }, operator);
   await beats();
@@ -49,7 +51,7 @@ const phase = async () => (await findRotation(hub.db, hub.vault, SECRET))?.phase
 
 async function carryTo(wanted: string): Promise<void> {
   for (let round = 0; round < 12 && (await phase()) !== wanted; round += 1) {
-    if (['proving', 'reverting'].includes((await phase()) ?? '')) await hub.wall.advance(DAY_MS + 1);
+    if (['proving', 'reverting'].includes((await phase()) ?? '')) await hub.wall.advance(WINDOW_MS);
     await beats();
     await codeOf(advanceRotation(hub, SECRET, undefined, operator));
   }

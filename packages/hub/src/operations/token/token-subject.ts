@@ -14,6 +14,7 @@ import {
 import type { Hub } from '../../hub.ts';
 import { insertRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
+import { deleteTokenCounts } from '../../store/token-counts.ts';
 import { listTokenVersions, writeToken, writeTokenVersion } from '../../store/tokens.ts';
 import type { Subject } from '../rotation/subject.ts';
 import { drawVersion, readToken } from './create-token.ts';
@@ -80,6 +81,11 @@ async function settle(hub: Hub, tx: Tx, { secret, phase, from, to }: Rotation): 
   for (const version of await listTokenVersions(tx, hub.vault, secret)) {
     if (version.version === goes) await writeTokenVersion(tx, hub.vault, { ...version, value: undefined });
   }
+  await deleteTokenCounts(tx, secret);
+  // Should this transaction fail, its windows begin anew.
+  hub.tokenHits.forget(secret);
+  hub.tokenReports.forgetSecret(secret);
+  hub.tokenProbes.forget(secret);
 }
 
 /**

@@ -1,8 +1,8 @@
 /** The rotation of a shared token and everything that its decisions look at, read at the source in one pass. */
-import { limits } from '@rollcall/core/limits';
 import { evaluateGate, type Gate, type Holder, isRunning, type Rotation } from '@rollcall/core/rotation';
 import type { Hub } from '../../hub.ts';
 import type { Db } from '../../store/schema.ts';
+import { reportedWithinMs } from '../../token-reports.ts';
 import { observeHolders } from './observe-holders.ts';
 
 export interface TokenView {
@@ -21,7 +21,7 @@ function gateOf(hub: Hub, rotation: Rotation, holders: readonly Holder[]): Gate 
   if (!isRunning(rotation)) return { open: true, blockers: [], cutOff: [] };
   const policy = {
     quietWindowMs: hub.settings.quietWindowMs,
-    reportedWithinMs: Math.max(limits.freshMinMs, limits.freshIntervals * hub.settings.beatMs),
+    reportedWithinMs: reportedWithinMs(hub.settings),
   };
   const references = hub.references.find(rotation.secret);
   const observations = { hosts: [], holders, replicas: [], references, verifyUntilMs: null };
