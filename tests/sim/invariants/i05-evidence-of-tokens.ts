@@ -35,6 +35,8 @@ const countsAreOfCallers: Check = {
   onRequest: (world, machine, { body, path }) => {
     const ledger = world.tokens?.ledger;
     if (ledger === undefined || body === undefined || path !== '/v1/heartbeat' || machine.place.takesAnything) return;
+    // A copied or an earlier disk brings counts of another story.
+    if (machine.name !== machine.host || world.ledger.tainted.has(machine.host)) return;
     const { tokens = [] } = readJson(body) as HeartbeatBody;
     const known = beganAt.get(world) ?? new Map<string, number>();
     beganAt.set(world, known);
