@@ -123,6 +123,10 @@ export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }
         records.delete(of);
         written.delete(of);
       }
+      for (const [host, report] of reports) {
+        const sources = report.sources.filter((source) => source.secret !== secret);
+        if (sources.length < report.sources.length) reports.set(host, { ...report, sources });
+      }
     },
   };
 }

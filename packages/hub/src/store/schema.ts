@@ -6,6 +6,7 @@ import type { Auto, Phase, RotationReason } from '@rollcall/core/rotation';
 import type { OperatorRole } from '@rollcall/wire';
 import type { Kysely, Transaction } from 'kysely';
 import type { HostTokensTable, RungRulesTable } from './rung-tables.ts';
+import type { TokenCountsTable } from './token-counts-table.ts';
 
 export interface HostsTable {
   id: string;
@@ -161,18 +162,6 @@ export interface RotationTermsTable {
   auto: Auto;
   batch: number;
   narrow_by: number | null;
-  mac: Uint8Array;
-}
-
-export interface TokenCountsTable {
-  secret: string;
-  member: string;
-  version: number;
-  counter: string;
-  count: number;
-  flat_since: number;
-  reported_at: number;
-  hits: number;
   mac: Uint8Array;
 }
 

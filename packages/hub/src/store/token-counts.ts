@@ -1,7 +1,8 @@
 /** What each verifier has counted of a version of a shared token, and since when it is no more (design 5, Counters). */
 import type { CountRecord } from '@rollcall/core/rotation';
 import type { Vault } from '../kek/vault.ts';
-import type { Db, TokenCountsTable, Tx } from './schema.ts';
+import type { Db, Tx } from './schema.ts';
+import type { TokenCountsTable } from './token-counts-table.ts';
 import { openRow, sealRow } from './trust-row.ts';
 
 export interface TokenCount extends CountRecord {

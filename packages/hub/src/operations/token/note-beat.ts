@@ -59,7 +59,7 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
   hub.tokenReports.write(entry.id, {
     listener: listener === undefined ? null : isClosed ? 'closed' : 'open',
     atMs: nowMs,
-    sources: keepSources(hub, hub.tokenReports.of(entry.id).sources, tokens, nowMs),
+    sources: keepSources(hub.tokenReports.of(entry.id).sources, tokens, nowMs),
     probes: new Map(
       probes.map(({ secret, step, takes, refuses, randomRefused }) => [
         secret,
@@ -82,15 +82,11 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
 
 /** An agent names each caller once. When that was is the hub's to say: a host's clock decides nothing (I7). */
 function keepSources(
-  hub: Hub,
-  sources: HostReport['sources'],
+  before: HostReport['sources'],
   tokens: readonly TokenReport[],
   atMs: number,
 ): HostReport['sources'] {
-  // Of an ended rotation nobody asks who sent what.
-  const isAsked = ({ secret }: { readonly secret: string }) => hub.tokens.retiring(secret) !== null;
-  const before = sources.every(isAsked) ? sources : sources.filter(isAsked);
-  const named = tokens.filter(isAsked).flatMap(({ secret, samples }) =>
+  const named = tokens.flatMap(({ secret, samples }) =>
     // Field by field: whatever else it says, it proves nothing of another.
     samples.map(({ address, userAgent, route, host, version }) => {
       return { secret, version, address, userAgent, route, host, atMs };
