@@ -11,7 +11,7 @@ export interface TokenEntry {
   /** `undefined`: the row is there, and this hub did not write it so (I10). */
   readonly wanted: AssignmentRecord | undefined;
   /** When it last sent another version than the one that it had proven to send. */
-  presentedOther: { readonly version: number; readonly monotonicMs: number } | null;
+  presentedOther: { readonly version: number; readonly monotonicMs: number; readonly isLast: boolean } | null;
   envelope: {
     readonly life: number;
     readonly recipient: string;

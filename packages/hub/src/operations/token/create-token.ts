@@ -32,6 +32,7 @@ import { dropUnheld, issueTokenSteps } from './issue-token-steps.ts';
 export async function createToken(hub: Hub, body: CreateSecretBody, actor: Actor): Promise<SecretRow> {
   assertTimeTrusted(hub.clock.read());
   const name = parseSecretName(body.name);
+  if (name === HOST_TOKEN) throw new RollcallError('secret_reserved', { secret: name });
   const weak = body.weak === true;
   const value = body.value === undefined ? newTokenText(hub) : readImported(body.value, weak);
   await hub.db.transaction().execute(async (tx) => {
@@ -129,6 +130,9 @@ export async function readToken(hub: Pick<Hub, 'vault'>, db: Db, name: string): 
   if (token === undefined) throw new RollcallError('secret_unknown', { secret: name });
   return token;
 }
+
+/** Each host's own: there is none of this name that several could hold (design 5). */
+const HOST_TOKEN = 'host-token';
 
 function newTokenText(hub: Pick<Hub, 'random'>): string {
   return encodeToken('rcf', hub.random(32));

@@ -23,6 +23,7 @@ export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<
     const seen = { address: from, userAgent, route: routes.heartbeat.path, atMs: time.nowMs };
     hub.tokenHits.note(secret, version, kind, { ...seen, host: entry.id, proven: true });
   }
+  const proven: TokenEntry[] = [];
   for (const held of entry.tokens) {
     const presented = tokens.find(({ secret }) => secret === held.secret)?.version;
     if (held.wanted === undefined) continue;
@@ -32,11 +33,15 @@ export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<
     const isProven = wanted.ackedStep === wanted.step;
     const position = body.held[held.secret];
     const holdsWanted = position?.epoch === wanted.epoch && position.step === wanted.step;
-    if (isAsTold && holdsWanted && !isProven) await proveToken(hub, who, held);
-    else if (presented !== undefined && !isAsTold && isProven) {
-      held.presentedOther = { version: presented, monotonicMs: time.monotonicMs };
+    if (isAsTold) {
+      if (holdsWanted && !isProven) proven.push(held);
+      if (held.presentedOther !== null) held.presentedOther = { ...held.presentedOther, isLast: false };
+    } else if (presented !== undefined && isProven) {
+      held.presentedOther = { version: presented, monotonicMs: time.monotonicMs, isLast: true };
     }
   }
+  // Each proof reads the entry anew, so what was seen is written before the first.
+  for (const held of proven) await proveToken(hub, who, held);
 }
 
 /**

@@ -129,11 +129,11 @@ function probeOf(
   return reported?.step === wanted.step ? reported : null;
 }
 
-/** For as long as a silent host counts as there, so does one that went back. */
+/** Until it sends the right one again, and for as long as a silent host counts as there: two instances take turns. */
 function isPresentingOther({ clock }: Pick<Hub, 'clock'>, held: TokenEntry | undefined, intervalMs: number): boolean {
   const other = held?.presentedOther ?? null;
   if (other === null) return false;
-  return clock.monotonic() - other.monotonicMs <= staleAfterMs(intervalMs);
+  return other.isLast || clock.monotonic() - other.monotonicMs <= staleAfterMs(intervalMs);
 }
 
 function thisReplica(hub: Hub, secret: string, rotation: Rotation | null): Holder {

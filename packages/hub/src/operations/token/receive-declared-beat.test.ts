@@ -8,6 +8,7 @@ import { codeOf, createTestHub, operator, type TestHub } from '../../hub.fixture
 import { listHostRows } from '../../views/hosts.ts';
 import { addHost } from '../add-host.ts';
 import { createSecret } from '../create-secret.ts';
+import { startRotation } from '../rotation/walk.ts';
 import { receiveDeclaredBeat } from './receive-declared-beat.ts';
 
 const TOKEN = 'the-token-that-the-fleet-has-had-for-years';
@@ -78,6 +79,8 @@ it('moves nothing of a host that is invited, suspended or on no roll, and takes 
 
 it('proves no name to whoever looks who sent it; a bearer beside the token does, and no report of a host', async () => {
   const host = await enrolNew(hub, 'agent-7');
+  // What a listener says is kept while the version goes.
+  await startRotation(hub, { secret: 'fleet', reason: 'planned', leave: [], narrowByMs: null }, operator);
   const sources = () => hub.tokenHits.sources('fleet', 1).map(({ host: name, proven }) => [name, proven]);
   await beatAs('agent-8');
   expect(sources()).toEqual([['agent-8', undefined]]);

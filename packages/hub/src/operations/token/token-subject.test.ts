@@ -419,31 +419,25 @@ describe('a shared token', () => {
     expect([...joined.tokens.keys()].sort()).toEqual(['a-token', 'fleet']);
   });
 
-  it('is of one name alone: a value that another one has, or had, is not taken', async () => {
-    const bring = (name: string, text: string) =>
-      codeOf(createSecret(hub, { name, value: encodeBase64url(utf8(text)), holders: ['all'] }, operator));
-    expect(await bring('ci', OLD)).toBe('secret_value_known');
-    expect(await bring('ci', ` ${OLD}\n`)).toBe('secret_value_known');
+  it('sees who went back to the old one, also in the beat that proves another token, until it sends the new one again', async () => {
+    const [a] = fleet as [TestHost, TestHost];
     await start();
-    callers = [];
-    await carryTo('done');
-    // Destroyed, and still known: its digest stays.
-    expect(await bring('ci', OLD)).toBe('secret_value_known');
-    expect(await bring('ci', `${OLD}-of-another`)).toBe('done');
     await beatAll();
-  });
-
-  it('is held beside no more than a beat can carry', async () => {
-    const names = Array.from({ length: limits.namedSecrets - 1 }, (_, at) => `more-${at}`);
-    for (const name of names.slice(1)) await createSecret(hub, { name, holders: ['all'] }, operator);
-    await createSecret(hub, { name: 'more-0', holders: ['a'] }, operator);
-    await beatAll();
-    const one = (name: string, holders: string[]) => codeOf(createSecret(hub, { name, holders }, operator));
-    expect(await one('too-many', ['a'])).toBe('held_secrets_full');
-    expect(await one('too-many', ['all'])).toBe('held_secrets_full');
-    expect(await codeOf(changeHolders(hub, 'more-0', { add: ['b'] }, operator))).toBe('done');
-    await beatAll();
-    await beatAll();
+    await advanceRotation(hub, 'fleet', undefined, operator);
+    for (let round = 0; round < 4; round += 1) await beatAll();
+    expect(await blockers()).toEqual([]);
+    await createSecret(hub, { name: 'a-first', holders: ['a'] }, operator);
+    await a.beat(hub, { tokens: [newText()] });
+    await a.beat(hub, { tokens: [OLD, a.tokenText('a-first')] });
+    expect(hub.roll.get('a')?.tokens.find(({ secret }) => secret === 'a-first')?.wanted?.ackedStep).toBe(1);
+    const wentBack = async () => (await blockers()).some((text) => text.startsWith('a '));
+    expect(await wentBack()).toBe(true);
+    // Silence is not the new one.
+    await hub.wall.advance(DAY_MS);
+    expect(await wentBack()).toBe(true);
+    await a.beat(hub);
+    await a.beat(hub);
+    expect(await blockers()).toEqual([]);
   });
 
   it('says which version is sent, which is taken beside it, and which was', async () => {
@@ -458,22 +452,20 @@ describe('a shared token', () => {
     expect(await states()).toEqual(['current', 'previous']);
   });
 
-  it('is not given to every host by whoever means the one that is called all', async () => {
-    await createSecret(hub, { name: 'a-token' }, operator);
-    const change = () => changeHolders(hub, 'a-token', { add: ['all'] }, operator);
-    await addHost(hub, { host: 'all' }, operator);
-    expect(await codeOf(change())).toBe('malformed_member');
-    await removeHost(hub, 'all', operator);
-    expect(await codeOf(change())).toBe('done');
-  });
-
   it('is cut by name only, and narrows at that time', async () => {
     await start();
     const untilMs = hub.clock.now() + HOUR_MS;
     expect(await codeOf(cutRotation(hub, 'fleet', { untilMs, leave: [] }, operator))).toBe('would_strand');
     await cutRotation(hub, 'fleet', { untilMs, leave: ['a', 'b', 'caller:deploy'] }, operator);
-    await hub.wall.advance(HOUR_MS);
+    await hub.wall.advance(HOUR_MS - 1);
+    await jobs();
+    expect([await takes(OLD), await phase()]).toEqual([true, 'widening']);
+    await hub.wall.advance(1);
     expect(await takes(OLD)).toBe(false);
+    await jobs();
+    expect(await phase()).toBe('narrowing');
+    for (const host of fleet) await host.beat(hub, { tokens: [] });
+    expect(sets()).toEqual(['2 sends 2', '2 sends 2']);
   });
 
   it('gives a host that joins, enrols anew or was evicted exactly the sets of that moment', async () => {
