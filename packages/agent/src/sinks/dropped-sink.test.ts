@@ -1,5 +1,14 @@
 /** A token that the hub has taken away: its files go, the link first, and its program is told once they are gone. */
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Assignment } from '@rollcall/core/seal';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -80,6 +89,15 @@ describe('a sink whose token was dropped', () => {
     running.sinks.configure([sinkConfig(`${place.directory}/never`, { name: 'never' })]);
     await running.until('never', gone);
     expect(readdirSync(place.directory)).toEqual([]);
+  });
+
+  it('is gone with the directory that it lay in', async () => {
+    const running = run(place, [config()], [held]);
+    await running.until('web', { state: 'reloaded' });
+    rmSync(place.directory, { recursive: true });
+    running.sinks.hold(holding(dropped));
+    await running.until('web', gone);
+    expect(existsSync(place.directory)).toBe(false);
   });
 
   it('leaves what somebody else put there, and no token beside it', async () => {

@@ -62,6 +62,8 @@ export async function takeAway(files: SinkFiles, path: string, isOurLink: boolea
     await files.remove(path);
     await files.syncDirectory(parentOf(path));
   }
+  // Where the directory above is gone, so is all that was in it.
+  if ((await files.lookThrough(parentOf(path))).kind === 'absent') return;
   for (const name of await files.list(parentOf(path))) {
     if (isDirectoryName(path, name)) await emptyOurs(files, `${parentOf(path)}/${name}`);
   }
