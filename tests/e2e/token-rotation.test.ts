@@ -108,7 +108,7 @@ describe('two operators', () => {
     );
     const running = rotations.filter(({ secret, phase }) => secret === 'fleet' && phase !== 'done');
     expect(running).toHaveLength(1);
-    expect((await world.versions()).map(({ state }) => state)).toEqual(['destroyed', 'previous', 'current']);
+    expect((await world.versions()).map(({ state }) => state)).toEqual(['destroyed', 'current', 'next']);
 
     await world.waitForGate();
     const body = { from: 'widening' };
