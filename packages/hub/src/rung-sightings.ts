@@ -5,17 +5,19 @@
 import type { JsonValue } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import type { HitSource } from '@rollcall/core/rotation';
-import { isRung, noteSighting, type Rung, rungs, type Sightings } from '@rollcall/core/rungs';
+import { closingOf, isRung, noteSighting, type Rung, rungs, type Sightings } from '@rollcall/core/rungs';
 import { networkOf } from '@rollcall/wire';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { deleteMeta, findMeta, writeMeta } from './store/meta.ts';
+import { findRunning } from './store/rotations.ts';
 import type { Db } from './store/schema.ts';
+import { orUnreadable } from './store/trust-row.ts';
 
 export interface RungSightings {
   note(rung: Rung, source: HitSource): void;
   of(rung: Rung): Sightings;
-  /** At a clean stop. */
+  /** At a clean stop, while a rung is being closed: at any other time nobody waits for a count. */
   save(): Promise<void>;
 }
 
@@ -40,6 +42,8 @@ export async function createRungSightings(deps: {
     note: (rung, source) => void held.set(rung, noteSighting(of(rung), source, limits.oldHitSources, networkOf)),
     of,
     save: async () => {
+      const walks = await Promise.all(rungs.map((rung) => orUnreadable(findRunning(db, vault, closingOf(rung)))));
+      if (walks.every((walk) => walk === undefined)) return;
       const text = JSON.stringify(Object.fromEntries(rungs.map((rung) => [rung, of(rung)])));
       await db.transaction().execute((tx) => writeMeta(tx, vault, LEFT_BEHIND, text));
     },
