@@ -41,6 +41,7 @@ export class TokenLedger {
   /** `verifier secret version`: when callers were let in with it. */
   readonly #hits = new Map<string, number[]>();
   readonly #reports = new Map<string, Report[]>();
+  readonly #sent = new Map<string, number>();
   /** `secret member what`: the last answer to a probe, where `what` is a version, or a value that nobody has. */
   readonly #asked = new Map<string, boolean>();
 
@@ -95,6 +96,15 @@ export class TokenLedger {
   noteReport(host: string, report: Report): void {
     const reports = append(this.#reports, host, report);
     if (reports.length > KEPT) reports.shift();
+  }
+
+  noteSent(host: string, sentMs: number): void {
+    this.#sent.set(host, sentMs);
+  }
+
+  /** When its last beat left, also if no answer to it has come: the hub counts what it says before it answers. */
+  lastSent(host: string): number | undefined {
+    return this.#sent.get(host);
   }
 
   /** Those that the hub may go by at this time: the newest one of the newest start, and what came late after it. */

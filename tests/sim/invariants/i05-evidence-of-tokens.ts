@@ -23,8 +23,12 @@ const noteEvidence: Check = {
     // Taken at some moment between its arrival and its answer: the earlier one is the better for the product.
     ledger.noteReport(host, { instance, seq, sentMs, takenMs: nowMs });
   },
-  onRequest: (world, _machine, { body }) => {
-    if (world.tokens !== undefined && body !== undefined) sentAt.set(body, world.scheduler.nowMs);
+  onRequest: (world, machine, { body, path }) => {
+    if (world.tokens === undefined || body === undefined) return;
+    sentAt.set(body, world.scheduler.nowMs);
+    if (path === '/v1/heartbeat' && machine.name === machine.host) {
+      world.tokens.ledger.noteSent(machine.host, world.scheduler.nowMs);
+    }
   },
 };
 
@@ -111,6 +115,8 @@ function wasQuiet(world: World, ledger: TokenLedger, secret: string, version: nu
   const readMs = nowMs - (slow > 0 ? STATEMENTS_OF_A_STEP * slowMs : 1);
   const isFree = (fromMs: number, untilMs: number) => !hits.some((atMs) => atMs > fromMs && atMs <= untilMs);
   if (member === HUB) return isFree(nowMs - windowMs, Math.min(readMs, nowMs));
+  const sentMs = ledger.lastSent(member);
+  if (sentMs !== undefined && isFree(nowMs - windowMs, sentMs)) return true;
   const reports = [...ledger.reportsAt(member, nowMs), ...ledger.reportsAt(member, readMs)];
   return reports.some(({ sentMs, takenMs }) => isFree(takenMs - windowMs, sentMs));
 }
