@@ -48,15 +48,19 @@ export function shorten(printed: string, before: string): string {
 const ELLIPSIS = '…';
 
 function mask(line: string): string {
-  return line
-    .replaceAll(/rc[a-z]_[A-Za-z0-9_-]+…?/g, 'TOKEN')
-    .replaceAll(/\b[0-9a-f]{8,64}\b…?/g, 'HEX')
-    .replaceAll(/[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g, 'BYTES')
-    .replaceAll(/\b(?:just now|now|\d+ ?(?:ms|s|min|h|d)(?: ago)?)\b/g, 'AGE')
-    .replaceAll(/-?\d+/g, '0')
-    .replaceAll(/[─-╿█▏▎▍▌▋▊▉░]+/g, '-')
-    .replaceAll(/\s+/g, ' ')
-    .trimEnd();
+  return (
+    line
+      .replaceAll(/rc[a-z]_[A-Za-z0-9_-]+…?/g, 'TOKEN')
+      .replaceAll(/\b[0-9a-f]{8,64}\b…?/g, 'HEX')
+      .replaceAll(/[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])/g, 'BYTES')
+      .replaceAll(/\b(?:just now|now|\d+ ?(?:ms|s|min|h|d)(?: ago)?)\b/g, 'AGE')
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'INSTANT')
+      // Not in a name: web-1 is not web-2.
+      .replaceAll(/(?<![A-Za-z-])-?\d+/g, '0')
+      .replaceAll(/[─-╿█▏▎▍▌▋▊▉░]+/g, '-')
+      .replaceAll(/\s+/g, ' ')
+      .trimEnd()
+  );
 }
 
 function differs(line: number, missing: string, printed: string): Error {

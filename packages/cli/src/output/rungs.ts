@@ -23,13 +23,14 @@ export function formatRungs({ rungs, exceptions, neverHeard, examined }: ListRun
   ];
 }
 
-/** For `host show`: what lets this host in, and why. */
+/** For `host show`: what was decided about what lets this host in, and why. The rest is open, as it is from the beginning. */
 export function rungFields(rows: readonly RungRow[], view: View): [string, Cell][] {
-  return rows.map((row, at): [string, Cell] => {
+  const decided = rows.filter(({ decidedFor }) => decidedFor !== 'nobody');
+  return decided.map((row, at): [string, Cell] => {
     const whose = row.decidedFor === 'host' ? 'of this host alone: ' : '';
     const text = `${row.rung} ${wordOf(row)}: ${whose}${row.reason}`;
     const { paint } = verdictCell(row, view) as Exclude<Cell, string>;
-    return [at === 0 ? 'accepts' : '', { text, paint }];
+    return [at === 0 ? 'rungs' : '', { text, paint }];
   });
 }
 
