@@ -20,8 +20,6 @@ import { listTokenNames } from './store/tokens.ts';
 export interface HostReport {
   /** Of its TCP listener, which takes the tokens that it holds; `null` where none is configured. */
   readonly listener: 'open' | 'closed' | null;
-  /** When it was said, on the hub's clock. */
-  readonly atMs: number;
   /** Who sent what to it. */
   readonly sources: readonly (HitSource & { readonly secret: string; readonly version: number })[];
   /** Of its own listener, for the step that it held, by secret. */
@@ -37,12 +35,14 @@ export interface SinkHolding extends Omit<SinkState, 'isCurrent' | 'isTold'> {
   readonly holds: number | null;
 }
 
-export const noReport: HostReport = { listener: null, atMs: 0, sources: [], probes: new Map(), sinks: [] };
+export const noReport: HostReport = { listener: null, sources: [], probes: new Map(), sinks: [] };
 
 export interface TokenReports {
   of(host: string): HostReport;
   /** Whether it was heard in this life since the hub began: before that nothing is known of what it has. */
   has(host: string): boolean;
+  /** Whether it was heard, and said that it has nothing: as most hosts, with every beat. */
+  isSilent(host: string): boolean;
   write(host: string, report: HostReport): void;
   /** What was said in a life that has ended is nothing that the next one says. */
   forget(host: string): void;
@@ -85,6 +85,7 @@ export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }
   }
   return {
     has: (host) => reports.has(host),
+    isSilent: (host) => reports.get(host) === noReport,
     of: (host) => reports.get(host) ?? noReport,
     write: (host, report) => void reports.set(host, report),
     forget: (host) => void reports.delete(host),

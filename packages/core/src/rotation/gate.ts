@@ -84,7 +84,7 @@ function kindOf(secret: string): SecretKind {
  * By member, then by what is missing; each once, also when two requirements found the same. A registry gives its rows in order, and
  * then this merges what each requirement found: no key is made for a lookup, of which a large fleet had hundreds of thousands.
  */
-function inOrder(blockers: Blocker[]): readonly Blocker[] {
+export function inOrder(blockers: Blocker[]): readonly Blocker[] {
   blockers.sort(compareBlockers);
   return blockers.filter((blocker, at) => {
     const next = blockers[at + 1];

@@ -3,7 +3,7 @@
  * it that is accepted, was seen there, and nobody stands on it any more (design 5, "the same walk").
  */
 import { RollcallError } from '../errors.ts';
-import type { Blocker, Gate } from '../rotation/gate.ts';
+import { type Blocker, type Gate, inOrder } from '../rotation/gate.ts';
 import { assertTimeTrusted, type HubTime } from '../rotation/hub-time.ts';
 import { coverLeave } from '../rotation/leave.ts';
 import { isRunning, type Phase, type Rotation } from '../rotation/phases.ts';
@@ -210,10 +210,4 @@ function rungIn({ secret }: Rotation): Rung {
   const rung = rungOfClosing(secret);
   if (rung === undefined) throw new TypeError(`closing: ${secret} is no rung`);
   return rung;
-}
-
-/** By member, then by what is missing; each once. */
-function inOrder(blockers: readonly Blocker[]): readonly Blocker[] {
-  const byKey = new Map(blockers.map((blocker) => [`${blocker.member}\0${blocker.missing}`, blocker]));
-  return [...byKey.keys()].sort().map((key) => byKey.get(key) as Blocker);
 }

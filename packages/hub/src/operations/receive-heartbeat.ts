@@ -17,7 +17,7 @@ import { noteBeatOfPending, type Publication, publicationText, publishWrapKey } 
 import { recordClone } from './record-clone.ts';
 import { seeHostToken } from './see-host-token.ts';
 import { dueTokenDeliveries } from './token/due-token-deliveries.ts';
-import { noteReports, proveTokens } from './token/note-beat.ts';
+import { noteReports, proveTokens, saysMore } from './token/note-beat.ts';
 
 export interface Beat {
   readonly who: AuthenticatedHost;
@@ -62,7 +62,7 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   noteOld(hub, beat, time);
   if (note.moves) {
     // Before it counts as heard: what it keeps is known by then.
-    if (isStrongest(who)) await noteReports(hub, beat, time);
+    if (isStrongest(who) && hasReports(hub, beat)) await noteReports(hub, beat, time);
     noteLiveness(hub, beat, time);
   }
   return answer(hub, beat, pin, time);
@@ -114,6 +114,11 @@ function isBehind({ provenVersion }: RollEntry, version: number | null): boolean
 /** Most beats carry no token and no report: they wait for neither. */
 function holdsTokens({ entry, tokens }: AuthenticatedHost): boolean {
   return tokens.length > 0 || entry.tokens.length > 0;
+}
+
+/** Something is said, or something that was said is not so any more. */
+function hasReports({ tokenReports }: Hub, { who, body }: Beat): boolean {
+  return saysMore(body) || !tokenReports.isSilent(who.entry.id);
 }
 
 /** What a host reports of itself counts from its strongest proven rung (design 5): whoever found its token reports nothing. */

@@ -58,6 +58,10 @@ function toAssignmentRow({ epoch, step, ackedStep, accept, present }: Assignment
   };
 }
 
+export function toTimeOrNull(ms: number | null): string | null {
+  return ms === null ? null : toTime(ms);
+}
+
 export function toTime(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -6,7 +6,7 @@ import { listUnreadableRows } from '../operations/begin-anew.ts';
 import { readHost } from '../store/hosts.ts';
 import { findPendings, findPin, listPendings, type PendingRecord } from '../store/pins.ts';
 import { orUnreadable } from '../store/trust-row.ts';
-import { toTime } from './hosts.ts';
+import { toTime, toTimeOrNull } from './hosts.ts';
 
 export async function listPendingPins(hub: Hub): Promise<ListPinsAnswer> {
   const pendings = [...(await listPendings(hub.db, hub.vault))];
@@ -31,7 +31,7 @@ export async function showPin(hub: Hub, id: string): Promise<ShowPinAnswer> {
             fingerprint: pin.fingerprint,
             anchor: pin.anchor,
             since: toTime(pin.since),
-            lastSeenAt: seenAt === null ? null : toTime(seenAt),
+            lastSeenAt: toTimeOrNull(seenAt),
           },
     approved: host === 'unreadable' ? null : host.approved_fingerprint,
     pending: pendings === 'unreadable' ? [] : pendings.map((pending) => toPending(hub, pending)),
@@ -53,7 +53,7 @@ function toPending(hub: Hub, pending: PendingRecord): PendingPin {
     firstSeenAt: toTime(pending.first_seen_at),
     lastSeenAt: toTime(beats?.lastSeenAt ?? pending.first_seen_at),
     evidence: {
-      pinnedKeyLastSeenAt: pinSeenAt === null ? null : toTime(pinSeenAt),
+      pinnedKeyLastSeenAt: toTimeOrNull(pinSeenAt),
       pinnedKeyStillPublishing: isStillPublishing,
       instancesAlternate: entry?.cloneAlertedAt != null,
       addressThen: entry?.pinSeenFrom ?? pending.pinned_address,

@@ -20,7 +20,7 @@ import { readRotation, viewRoll, viewRotation } from '../operations/rotation/vie
 import { viewClosing } from '../operations/rungs/closing-subject.ts';
 import { viewToken } from '../operations/token/view-token.ts';
 import { findRunning } from '../store/rotations.ts';
-import { toTime } from './hosts.ts';
+import { toTime, toTimeOrNull } from './hosts.ts';
 
 export async function showRotation(hub: Hub, id: string): Promise<RotationStatus> {
   const rotation = await readRotation(hub, hub.db, id);
@@ -43,11 +43,11 @@ async function showMaster(hub: Hub, stored: Rotation): Promise<RotationStatus> {
       total: members.length,
     },
     retiringHits: {
-      lastAt: hits.lastAtMs === null ? null : toTime(hits.lastAtMs),
+      lastAt: toTimeOrNull(hits.lastAtMs),
       count: hits.count,
       sources: hits.sources.map(({ host, address, atMs }) => ({ host, proven: true, address, at: toTime(atMs) })),
     },
-    verifyUntil: verifyUntilMs === null ? null : toTime(verifyUntilMs),
+    verifyUntil: toTimeOrNull(verifyUntilMs),
   };
 }
 
@@ -83,7 +83,7 @@ async function showToken(hub: Hub, stored: Rotation): Promise<RotationStatus> {
         return { ...named, address, at: toTime(atMs), verifier, userAgent, route };
       }),
     },
-    verifyUntil: narrowByMs === null ? null : toTime(narrowByMs),
+    verifyUntil: toTimeOrNull(narrowByMs),
   };
 }
 
@@ -122,7 +122,7 @@ async function showClosing(hub: Hub, stored: Rotation): Promise<RotationStatus> 
       count: sightings.count,
       sources: sightings.sources.map(({ atMs, ...source }) => ({ ...source, at: toTime(atMs) })),
     },
-    verifyUntil: narrowByMs === null ? null : toTime(narrowByMs),
+    verifyUntil: toTimeOrNull(narrowByMs),
   };
 }
 
@@ -139,7 +139,7 @@ export async function showReadiness(hub: Hub, checks: readonly HubCheck[]): Prom
   const { previousVerifiesUntilMs, problems, ...counts } = assemble(sweep, checks);
   return {
     ...counts,
-    previousVerifiesUntil: previousVerifiesUntilMs === null ? null : toTime(previousVerifiesUntilMs),
+    previousVerifiesUntil: toTimeOrNull(previousVerifiesUntilMs),
     problems: problems.map(({ code, hosts, hint }) => ({ code, hosts: [...hosts], hint })),
   };
 }
@@ -148,6 +148,6 @@ export function toRotationRow(rotation: Rotation): RotationRow {
   const { id, secret, from, to, phase, reason, startedAtMs, left, pausedBecause, terms } = rotation;
   const row = { id, secret, from, to, phase, reason, startedAt: toTime(startedAtMs), left: [...left], pausedBecause };
   if (terms === undefined) return row;
-  const narrowBy = terms.narrowByMs === null ? null : toTime(terms.narrowByMs);
+  const narrowBy = toTimeOrNull(terms.narrowByMs);
   return { ...row, terms: { auto: terms.auto, batch: terms.batch, narrowBy } };
 }

@@ -17,6 +17,7 @@ import type { Hub } from '../../hub.ts';
 import { insertRotation } from '../../store/rotations.ts';
 import type { Db } from '../../store/schema.ts';
 import { REPLICA } from '../../token-hits.ts';
+import { toTimeOrNull } from '../../views/hosts.ts';
 import type { Subject } from '../rotation/subject.ts';
 import { writeFleetRule } from './decide-rung.ts';
 import { observeStanding } from './observe-standing.ts';
@@ -132,8 +133,4 @@ function rungIn(secret: string): Rung {
   const rung = rungOfClosing(secret);
   if (rung === undefined) throw new RollcallError('malformed_rung');
   return rung;
-}
-
-function toTimeOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

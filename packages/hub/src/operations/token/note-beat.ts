@@ -4,7 +4,7 @@ import { deriveHostKeys, sinkDigest } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { type HubTime, keepFairly } from '@rollcall/core/rotation';
 import { isDrop } from '@rollcall/core/seal';
-import { networkOf, routes, type TokenReport } from '@rollcall/wire';
+import { type HeartbeatBody, networkOf, routes, type TokenReport } from '@rollcall/wire';
 import type { AuthenticatedHost } from '../../authenticate.ts';
 import type { Hub } from '../../hub.ts';
 import { toMasterGeneration } from '../../live-generations.ts';
@@ -12,7 +12,7 @@ import { ackStep } from '../../store/assignments.ts';
 import { appendAudit } from '../../store/audit.ts';
 import { readHost } from '../../store/hosts.ts';
 import type { TokenEntry } from '../../token-entries.ts';
-import type { HostReport, SinkHolding } from '../../token-reports.ts';
+import { type HostReport, noReport, type SinkHolding } from '../../token-reports.ts';
 import type { Beat } from '../receive-heartbeat.ts';
 
 /** An ack is a proof (I5): the host sent the version that it is to present beside its own bearer, and says it holds that step. */
@@ -50,6 +50,10 @@ export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<
  */
 export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubTime): Promise<void> {
   const { entry } = who;
+  if (!saysMore(body)) {
+    hub.tokenReports.write(entry.id, noReport);
+    return;
+  }
   const { tokens = [], probes = [], sinks = [], listener } = body;
   // Behind a closed listener nobody could be counted: that is no report.
   const isClosed = listener?.open === false;
@@ -63,7 +67,6 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
   }
   hub.tokenReports.write(entry.id, {
     listener: listener === undefined ? null : isClosed ? 'closed' : 'open',
-    atMs: nowMs,
     sources: keepSources(hub.tokenReports.of(entry.id).sources, tokens, nowMs),
     probes: new Map(
       probes.map(({ secret, step, takes, refuses, randomRefused }) => [
@@ -83,6 +86,11 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
       };
     }),
   });
+}
+
+/** Whether there is anything to report: most beats carry none of it. */
+export function saysMore({ listener, tokens, probes, sinks }: HeartbeatBody): boolean {
+  return (listener ?? tokens ?? probes ?? sinks) !== undefined;
 }
 
 /** An agent names each caller once. When that was is the hub's to say: a host's clock decides nothing (I7). */

@@ -16,6 +16,7 @@ import { insertRotation } from '../../store/rotations.ts';
 import type { Tx } from '../../store/schema.ts';
 import { deleteTokenCounts } from '../../store/token-counts.ts';
 import { listTokenVersions, writeToken, writeTokenVersion } from '../../store/tokens.ts';
+import { toTimeOrNull } from '../../views/hosts.ts';
 import type { Subject } from '../rotation/subject.ts';
 import { drawVersion, readToken } from './create-token.ts';
 import { issueTokenSteps } from './issue-token-steps.ts';
@@ -96,8 +97,4 @@ function hostsOf(holders: readonly Pick<Holder, 'id' | 'kind' | 'status' | 'isRe
   return holders
     .filter(({ kind, status, isReleased }) => kind === 'host' && status !== 'evicted' && !isReleased)
     .map(({ id }) => id);
-}
-
-function toTimeOrNull(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }
