@@ -1,7 +1,7 @@
 /** `rollcall rotation`: a walk that refuses each step whose evidence is missing. */
 import { parseMember, parseSecretName } from '@rollcall/core/keys';
 import type { Phase } from '@rollcall/core/rotation';
-import { closingOf, parseRung } from '@rollcall/core/rungs';
+import { CLOSING, closingOf, parseRung } from '@rollcall/core/rungs';
 import { routes, type StartRotationBody } from '@rollcall/wire';
 import { formatRotation, formatRotations, walk } from '../output/rotation.ts';
 import { durationOption, timeOption } from '../time-option.ts';
@@ -33,10 +33,8 @@ interface RetireOptions {
 
 /** A secret, or `rung:` and the rung that is to be closed. */
 function parseRotated(text: string | undefined): string {
-  return text?.startsWith(RUNG) === true ? closingOf(parseRung(text.slice(RUNG.length))) : parseSecretName(text);
+  return text?.startsWith(CLOSING) === true ? closingOf(parseRung(text.slice(CLOSING.length))) : parseSecretName(text);
 }
-
-const RUNG = 'rung:';
 
 const start = defineVerb<StartOptions>({
   usage: 'start <secret>',

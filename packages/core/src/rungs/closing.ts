@@ -13,16 +13,17 @@ import { isRung, type Rung, rungsAbove } from './rung.ts';
 import { lastStoodOn, type Sightings } from './sightings.ts';
 import { type StandingHost, whoNeeds } from './standing.ts';
 
-const PREFIX = 'rung:';
+/** Before the rung that a rotation closes, in the place of a secret. No secret has a colon in its name. */
+export const CLOSING = 'rung:';
 
-/** What a rotation that closes this rung is called, in the place of a secret. No secret has a colon in its name. */
+/** What a rotation that closes this rung is called. */
 export function closingOf(rung: Rung): string {
-  return `${PREFIX}${rung}`;
+  return `${CLOSING}${rung}`;
 }
 
 /** `undefined`: it is no rung that this rotation closes. */
 export function rungOfClosing(secret: string): Rung | undefined {
-  const rung = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
+  const rung = secret.startsWith(CLOSING) ? secret.slice(CLOSING.length) : '';
   return isRung(rung) ? rung : undefined;
 }
 

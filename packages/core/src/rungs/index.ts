@@ -2,6 +2,7 @@
 
 export { type Act, acts, type Credential, isEnoughFor, type Proof } from './acts.ts';
 export {
+  CLOSING,
   type ClosingObservations,
   type ClosingProbe,
   type ClosingRequest,

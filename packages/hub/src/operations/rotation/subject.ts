@@ -3,6 +3,7 @@
  * subject's own.
  */
 import type { Auto, Gate, Rotation, RotationReason, Wave } from '@rollcall/core/rotation';
+import { CLOSING } from '@rollcall/core/rungs';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
 import type { AuditEntry } from '../../store/audit.ts';
@@ -65,11 +66,8 @@ export interface Subject<View extends WalkView = WalkView> {
   cut(hub: Hub, tx: Tx, view: View, input: CutInput): Promise<Decided>;
 }
 
-/** No secret has a colon in its name. */
-const RUNG = 'rung:';
-
 export function subjectOf(secret: string): Subject {
   // Each is given back only what its own `view` made.
   if (secret === MASTER) return masterSubject as Subject;
-  return (secret.startsWith(RUNG) ? closingSubject : tokenSubject) as Subject;
+  return (secret.startsWith(CLOSING) ? closingSubject : tokenSubject) as Subject;
 }
