@@ -5,7 +5,7 @@ import { isWindowOpen } from './generations.ts';
 import type { Holder } from './holder.ts';
 import { isRunning, type Phase, type Rotation } from './phases.ts';
 import type { References } from './references.ts';
-import { requirementsOf, type SecretKind } from './requirements.ts';
+import { missingFor } from './requirements.ts';
 import type { RollHost } from './roll.ts';
 import { oldTokenVerifies } from './token-start.ts';
 
@@ -54,8 +54,7 @@ export interface Gate {
 /** Evaluates the gate out of the rotation's phase. */
 export function evaluateGate(rotation: Rotation, observations: Observations, policy: GatePolicy, nowMs: number): Gate {
   assert(isRunning(rotation), 'an ended rotation has no gate');
-  const requirements = requirementsOf(kindOf(rotation.secret), rotation.phase);
-  const blockers = inOrder(requirements.flatMap((requirement) => requirement(rotation, observations, policy, nowMs)));
+  const blockers = inOrder(missingFor(rotation, observations, policy, nowMs));
   if (!isReport(rotation, observations, nowMs)) return { open: blockers.length === 0, blockers, cutOff: [] };
   // Members alone can be cut off: no repository, and nobody where nobody was there to ask.
   const members = new Set([...observations.hosts, ...observations.holders].map(({ id }) => id));
@@ -72,17 +71,13 @@ const answeredByTheRoll: ReadonlySet<Phase> = new Set(['rolling', 'proving', 'na
  */
 function isReport(rotation: Rotation, { hosts, holders, verifyUntilMs }: Observations, nowMs: number): boolean {
   if (rotation.reason !== 'leak' || !answeredByTheRoll.has(rotation.phase)) return false;
-  if (kindOf(rotation.secret) === 'named') return holders.length > 0 && !oldTokenVerifies(rotation, nowMs);
+  if (rotation.secret !== 'master') return holders.length > 0 && !oldTokenVerifies(rotation, nowMs);
   return hosts.length > 0 && !isWindowOpen(verifyUntilMs, nowMs);
 }
 
-function kindOf(secret: string): SecretKind {
-  return secret === 'master' ? 'master' : 'named';
-}
-
 /**
- * By member, then by what is missing; each once, also when two requirements found the same. A registry gives its rows in order, and
- * then this merges what each requirement found: no key is made for a lookup, of which a large fleet had hundreds of thousands.
+ * By member, then by what is missing; each once, also when two requirements found the same. A registry gives its rows in order, so
+ * that little is left to sort: no key is made for a lookup, of which a large fleet had hundreds of thousands.
  */
 export function inOrder(blockers: Blocker[]): readonly Blocker[] {
   blockers.sort(compareBlockers);

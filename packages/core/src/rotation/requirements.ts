@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import type { Blocker, GatePolicy, Observations } from './gate.ts';
 import { isWindowOpen } from './generations.ts';
 import { hintForSilence, hintForStanding, hintForUnreadable } from './hints.ts';
+import type { Holder } from './holder.ts';
+import { type Asked, type MemberRequirement, membersLacking } from './members.ts';
 import type { Phase, Rotation } from './phases.ts';
 import { everyReferenceCurrent } from './references.ts';
-import { hasProven, lacksNothing, type RollHost } from './roll.ts';
+import { hasProven, type RollHost } from './roll.ts';
 import {
   everyCallerSeen,
   everyCounterQuiet,
@@ -16,10 +18,7 @@ import {
   everyVerifierTakesBoth,
 } from './token-gates.ts';
 
-/** Secrets of one kind have the same gates. */
-export type SecretKind = 'master' | 'named';
-
-/** Returns a blocker for each member that lacks it, and at least one when there was nobody to ask (I6). */
+/** What is asked besides of no member, or of those who are none of the roll. Returns a blocker for each thing that is missing. */
 export type Requirement = (
   rotation: Rotation,
   observations: Observations,
@@ -27,41 +26,55 @@ export type Requirement = (
   nowMs: number,
 ) => readonly Blocker[];
 
-const table: Readonly<Record<SecretKind, Partial<Record<Phase, readonly Requirement[]>>>> = {
-  // Verifiers are the hub's replicas, callers the hosts.
-  master: {
-    planned: [],
-    widening: [everyReplicaHoldsLive],
-    rolling: [everyHostReadable, everyHostProven],
-    proving: [
-      everyHostReadable,
-      everyHostProven,
-      everyHostAttributed,
-      everyHostPinned,
-      nobodyPresentsOld,
-      windowClosed,
-    ],
-    narrowing: [everyHostReadable, everyHostNarrowed],
+interface Requirements<Member extends RollHost> {
+  readonly ofMembers: readonly MemberRequirement<Member>[];
+  readonly besides: readonly Requirement[];
+}
+
+type Table<Member extends RollHost> = Partial<Record<Phase, Requirements<Member>>>;
+
+/** Verifiers are the hub's replicas, callers the hosts. */
+const ofMaster: Table<RollHost> = {
+  planned: { ofMembers: [], besides: [] },
+  widening: { ofMembers: [], besides: [everyReplicaHoldsLive] },
+  rolling: { ofMembers: [everyHostReadable, everyHostProven], besides: [] },
+  proving: {
+    ofMembers: [everyHostReadable, everyHostProven, everyHostAttributed, everyHostPinned, nobodyPresentsOld],
+    besides: [windowClosed],
   },
-  // Verifiers are the hub's replicas and the listeners of hosts, callers the hosts and whoever is declared. The three signals of
-  // proving are counters, digests and references.
-  named: {
-    planned: [],
-    widening: [everyVerifierTakesBoth, everySinkTold],
-    rolling: [everyCallerSeen],
-    proving: [everyCallerSeen, everyCounterQuiet, everySinkCurrent, everyReferenceCurrent],
-    narrowing: [everyVerifierDropped, everySinkTold],
-    // The way back gives up a version, too, so it asks for the same.
-    reverting: [everyCallerSeen, everyCounterQuiet, everySinkCurrent, everyReferenceCurrent],
-    withdrawing: [everyVerifierDropped, everySinkTold],
-  },
+  narrowing: { ofMembers: [everyHostReadable, everyHostNarrowed], besides: [] },
 };
 
-/** A kind or phase without a row has no gate that could open. */
-export function requirementsOf(kind: SecretKind, phase: Phase): readonly Requirement[] {
-  const requirements = table[kind][phase];
-  assert(requirements !== undefined, `no gate is defined for ${kind} in ${phase}`);
-  return requirements;
+/**
+ * Verifiers are the hub's replicas and the listeners of hosts, callers the hosts and whoever is declared. The three signals of
+ * proving are counters, digests and references.
+ */
+const ofNamed: Table<Holder> = {
+  planned: { ofMembers: [], besides: [] },
+  widening: { ofMembers: [everyVerifierTakesBoth, everySinkTold], besides: [] },
+  rolling: { ofMembers: [everyCallerSeen], besides: [] },
+  proving: { ofMembers: [everyCallerSeen, everyCounterQuiet, everySinkCurrent], besides: [everyReferenceCurrent] },
+  narrowing: { ofMembers: [everyVerifierDropped, everySinkTold], besides: [] },
+  // The way back gives up a version, too, so it asks for the same.
+  reverting: { ofMembers: [everyCallerSeen, everyCounterQuiet, everySinkCurrent], besides: [everyReferenceCurrent] },
+  withdrawing: { ofMembers: [everyVerifierDropped, everySinkTold], besides: [] },
+};
+
+/** All that is missing before the rotation may leave its phase, in no order. A kind or phase without a row has no gate that could open. */
+export function missingFor(
+  rotation: Rotation,
+  observations: Observations,
+  policy: GatePolicy,
+  nowMs: number,
+): Blocker[] {
+  const find = <Member extends RollHost>(table: Table<Member>, members: readonly Member[]) => {
+    const requirements = table[rotation.phase];
+    assert(requirements !== undefined, `no gate is defined for ${rotation.secret} in ${rotation.phase}`);
+    const asked = requirements.ofMembers.map((requirement) => requirement(rotation, observations, policy, nowMs));
+    const besides = requirements.besides.flatMap((requirement) => requirement(rotation, observations, policy, nowMs));
+    return [...membersLacking(rotation, members, asked), ...besides];
+  };
+  return rotation.secret === 'master' ? find(ofMaster, observations.hosts) : find(ofNamed, observations.holders);
 }
 
 /** Both versions; the old one only while it verifies, or a hub that was down for the whole window could never go on. */
@@ -84,33 +97,50 @@ function everyReplicaHoldsLive(
 }
 
 /** What cannot be read is no evidence of anything, so it holds the gate as a host does that has proven nothing. */
-function everyHostReadable(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return lacking(rotation, observations, 'readable_rows', hintForUnreadable);
+function everyHostReadable(rotation: Rotation): Asked<RollHost> {
+  return everyHost(rotation, 'readable_rows', hintForUnreadable);
 }
 
-function everyHostProven(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return lacking(rotation, observations, 'proof_of_new', (host) =>
-    hasProven(host, rotation.to) ? null : hintForUnproven(host),
-  );
+function everyHostProven(rotation: Rotation): Asked<RollHost> {
+  return everyHost(rotation, 'proof_of_new', (host) => (hasProven(host, rotation.to) ? null : hintForUnproven(host)));
 }
 
-function everyHostAttributed(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return lacking(rotation, observations, 'attribution', (host) =>
+function everyHostAttributed(rotation: Rotation): Asked<RollHost> {
+  return everyHost(rotation, 'attribution', (host) =>
     host.provenVersion === null ? 'No verifier has seen which version it holds.' : null,
   );
 }
 
-function everyHostPinned(rotation: Rotation, observations: Observations): readonly Blocker[] {
+function everyHostPinned(rotation: Rotation): Asked<RollHost> {
   const hint = 'Enrol it, or approve its key with `rollcall pin approve`.';
-  return lacking(rotation, observations, 'usable_pin', (host) => (host.pin === 'usable' ? null : hint));
+  return everyHost(rotation, 'usable_pin', (host) => (host.pin === 'usable' ? null : hint));
 }
 
 /** After a leak whoever still presents the old version may be the thief, and has no say. */
-function nobodyPresentsOld(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  if (rotation.reason === 'leak') return [];
-  return lacking(rotation, observations, 'old_version_silent', (host) =>
-    host.presentingOld ? 'It went back to the old version: two instances, or a restored disk?' : null,
+function nobodyPresentsOld(rotation: Rotation): Asked<RollHost> {
+  return everyHost(rotation, 'old_version_silent', (host) =>
+    host.presentingOld && rotation.reason !== 'leak'
+      ? 'It went back to the old version: two instances, or a restored disk?'
+      : null,
   );
+}
+
+function everyHostNarrowed(rotation: Rotation): Asked<RollHost> {
+  return everyHost(rotation, 'narrowed_step', (host) =>
+    host.narrowed ? null : hintForSilence(host, 'and has not reported that it dropped the old version'),
+  );
+}
+
+/** `hintFor`: `null` of a host that does not lack it. */
+function everyHost(rotation: Rotation, missing: string, hintFor: (host: RollHost) => string | null): Asked<RollHost> {
+  return {
+    isAsked: () => true,
+    lackOf: (host) => {
+      const hint = hintFor(host);
+      return hint === null ? null : { missing, hint };
+    },
+    ifNobody: nobody('roll', 'empty_roll', rotation, 'A pass over nothing is not readiness.'),
+  };
 }
 
 function windowClosed(rotation: Rotation, { verifyUntilMs }: Observations, _: GatePolicy, nowMs: number) {
@@ -118,30 +148,6 @@ function windowClosed(rotation: Rotation, { verifyUntilMs }: Observations, _: Ga
   const until = new Date(verifyUntilMs).toISOString();
   const hint = `The old version verifies until ${until}. Wait, or shorten it with \`rollcall rotation cut\`.`;
   return [{ member: rotation.secret, missing: 'window_closed', sinceMs: rotation.startedAtMs, hint }];
-}
-
-function everyHostNarrowed(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return lacking(rotation, observations, 'narrowed_step', (host) =>
-    host.narrowed ? null : hintForSilence(host, 'and has not reported that it dropped the old version'),
-  );
-}
-
-/** Asks every host of the roll. Those left and those evicted never block, but they were asked. */
-function lacking(
-  rotation: Rotation,
-  { hosts }: Observations,
-  missing: string,
-  hintIfLacking: (host: RollHost) => string | null,
-): readonly Blocker[] {
-  if (hosts.length === 0) return [nobody('roll', 'empty_roll', rotation, 'A pass over nothing is not readiness.')];
-  const left = new Set(rotation.left);
-  const blockers: Blocker[] = [];
-  for (const host of hosts) {
-    const hint = hintIfLacking(host);
-    if (hint === null || lacksNothing(host) || left.has(host.id)) continue;
-    blockers.push({ member: host.id, missing, sinceMs: rotation.phaseStartedAtMs, hint });
-  }
-  return blockers;
 }
 
 function nobody(member: string, missing: string, rotation: Rotation, hint: string): Blocker {

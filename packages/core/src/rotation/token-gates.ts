@@ -2,30 +2,26 @@
 import type { Blocker, GatePolicy, Observations } from './gate.ts';
 import { hintForSilence, hintForStanding, hintForUnreadable } from './hints.ts';
 import { type Holder, type Probe, retiringVersion, type SinkState, stayingVersion } from './holder.ts';
+import type { Asked, Lack } from './members.ts';
 import type { Rotation } from './phases.ts';
 import { wasQuiet } from './quiet.ts';
-import { lacksNothing } from './roll.ts';
-
-type Lacks = (holder: Holder) => { readonly missing: string; readonly hint: string } | null;
 
 /** Every verifier takes both versions, and refuses a random value. */
-export function everyVerifierTakesBoth(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return probed(rotation, observations, { takes: [rotation.from, rotation.to], refuses: [] });
+export function everyVerifierTakesBoth(rotation: Rotation): Asked<Holder> {
+  return everyVerifierProbed(rotation, { takes: [rotation.from, rotation.to], refuses: [] });
 }
 
 /** Every verifier refuses the version that was dropped, and takes the one that stays. */
-export function everyVerifierDropped(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return probed(rotation, observations, { takes: [stayingVersion(rotation)], refuses: [retiringVersion(rotation)] });
+export function everyVerifierDropped(rotation: Rotation): Asked<Holder> {
+  return everyVerifierProbed(rotation, { takes: [stayingVersion(rotation)], refuses: [retiringVersion(rotation)] });
 }
 
 /** Every caller that can be known was seen with the version that stays since it was told to, and with no other since then. */
-export function everyCallerSeen(rotation: Rotation, observations: Observations): readonly Blocker[] {
+export function everyCallerSeen(rotation: Rotation, { holders }: Observations): Asked<Holder> {
   const wanted = stayingVersion(rotation);
-  return lacking(
-    rotation,
-    observations,
-    isCaller,
-    (holder) => {
+  return {
+    isAsked: ({ presents }) => presents,
+    lackOf: (holder) => {
       const unreadable = hintForUnreadable(holder);
       if (unreadable !== null) return { missing: 'readable_rows', hint: unreadable };
       if (holder.isReleased) return { missing: 'seen_without', hint: hintForReleased(holder) };
@@ -41,21 +37,19 @@ export function everyCallerSeen(rotation: Rotation, observations: Observations):
       return { missing: 'seen_presenting', hint: waits ? 'It waits for its turn.' : hintForUnseen(holder, wanted) };
     },
     // Of declared callers nothing is known but that the counters stay flat, and those are asked in the next phase.
-    () => observations.holders.some(({ kind }) => kind === 'caller'),
-  );
+    ifNobody: holders.some(({ kind }) => kind === 'caller') ? null : nobody(rotation),
+  };
 }
 
 /** The counters: no verifier was sent the retiring version for the whole quiet window, and each has said so lately. */
 export function everyCounterQuiet(
   rotation: Rotation,
-  observations: Observations,
+  _observations: Observations,
   { quietWindowMs, reportedWithinMs }: GatePolicy,
   nowMs: number,
-): readonly Blocker[] {
+): Asked<Holder> {
   const retiring = retiringVersion(rotation);
-  return lacking(rotation, observations, isVerifier, (holder) => {
-    const closed = lackOfListener(holder, 'counter_reported');
-    if (closed !== null) return closed;
+  return everyVerifier(rotation, 'counter_reported', (holder) => {
     const { quiet, sources } = holder;
     if (quiet === null || nowMs - quiet.reportedAtMs > reportedWithinMs) {
       const lack =
@@ -74,10 +68,8 @@ export function everyCounterQuiet(
  * Whoever reads a sink was told of the present step of its host. A program that checks callers by such a file is a verifier that
  * nobody can probe: it must have both versions before any caller switches, and loses one only after all have.
  */
-export function everySinkTold(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return sinksLacking(
-    rotation,
-    observations,
+export function everySinkTold(): Asked<Holder> {
+  return everySink(
     'sink_told',
     ({ isTold }) => isTold,
     (untold) =>
@@ -86,10 +78,8 @@ export function everySinkTold(rotation: Rotation, observations: Observations): r
 }
 
 /** The digests: the live file of each sink holds the version that stays. */
-export function everySinkCurrent(rotation: Rotation, observations: Observations): readonly Blocker[] {
-  return sinksLacking(
-    rotation,
-    observations,
+export function everySinkCurrent(rotation: Rotation): Asked<Holder> {
+  return everySink(
     'sink_digest',
     ({ isCurrent }) => isCurrent,
     (behind) =>
@@ -98,37 +88,37 @@ export function everySinkCurrent(rotation: Rotation, observations: Observations)
 }
 
 /** A host without sinks has none that could lack it. */
-function sinksLacking(
-  rotation: Rotation,
-  observations: Observations,
+function everySink(
   missing: string,
   isThere: (sink: SinkState) => boolean,
   hintFor: (sinks: string) => string,
-): readonly Blocker[] {
-  const mayHaveSinks = ({ sinks }: Holder) => sinks === null || sinks.length > 0;
-  const lacks: Lacks = (holder) => {
-    const unsaid = 'and has not said yet which token files it keeps';
-    if (holder.sinks === null) return { missing, hint: hintForStanding(holder) ?? hintForSilence(holder, unsaid) };
-    const behind = holder.sinks.filter((sink) => !isThere(sink));
-    if (behind.length === 0) return null;
-    if (!holder.fresh) return { missing, hint: hintForSilence(holder, unsaid) };
-    const named = behind.map(({ name, problem }) => (problem === null ? name : `${name} (${problem})`)).join(', ');
-    return { missing, hint: hintFor(named) };
+): Asked<Holder> {
+  return {
+    isAsked: ({ sinks }) => sinks === null || sinks.length > 0,
+    lackOf: (holder) => {
+      const unsaid = 'and has not said yet which token files it keeps';
+      if (holder.sinks === null) return { missing, hint: hintForStanding(holder) ?? hintForSilence(holder, unsaid) };
+      if (holder.sinks.every(isThere)) return null;
+      if (!holder.fresh) return { missing, hint: hintForSilence(holder, unsaid) };
+      const behind = holder.sinks.filter((sink) => !isThere(sink));
+      const named = behind.map(({ name, problem }) => (problem === null ? name : `${name} (${problem})`)).join(', ');
+      return { missing, hint: hintFor(named) };
+    },
+    ifNobody: null,
   };
-  return lacking(rotation, observations, mayHaveSinks, lacks, () => true);
 }
 
-const isVerifier = ({ verifies }: Holder): boolean => verifies !== false;
-const isCaller = ({ presents }: Holder): boolean => presents;
+/** `missing`: of one of which it is not known whether it has a listener. `lackOf` is asked of those whose listener is open. */
+function everyVerifier(rotation: Rotation, missing: string, lackOf: (holder: Holder) => Lack | null): Asked<Holder> {
+  return {
+    isAsked: ({ verifies }) => verifies !== false,
+    lackOf: (holder) => lackOfListener(holder, missing) ?? lackOf(holder),
+    ifNobody: nobody(rotation),
+  };
+}
 
-function probed(
-  rotation: Rotation,
-  observations: Observations,
-  wanted: { readonly takes: readonly number[]; readonly refuses: readonly number[] },
-): readonly Blocker[] {
-  return lacking(rotation, observations, isVerifier, (holder) => {
-    const closed = lackOfListener(holder, 'probe');
-    if (closed !== null) return closed;
+function everyVerifierProbed(rotation: Rotation, wanted: Omit<Probe, 'randomRefused'>): Asked<Holder> {
+  return everyVerifier(rotation, 'probe', (holder) => {
     if (holder.probe === null) return { missing: 'probe', hint: hintForUnprobed(holder) };
     const failed = failures(holder.probe, wanted);
     if (failed.length === 0) return null;
@@ -136,10 +126,7 @@ function probed(
   });
 }
 
-function failures(
-  probe: Probe,
-  wanted: { readonly takes: readonly number[]; readonly refuses: readonly number[] },
-): readonly string[] {
+function failures(probe: Probe, wanted: Omit<Probe, 'randomRefused'>): readonly string[] {
   return [
     ...wanted.takes
       .filter((version) => !probe.takes.includes(version))
@@ -151,36 +138,10 @@ function failures(
   ];
 }
 
-/** Asks every holder of that kind. Those left and those evicted never block, but they were asked; and nobody is no evidence (I6). */
-function lacking(
-  rotation: Rotation,
-  { holders }: Observations,
-  isAsked: (holder: Holder) => boolean,
-  lacks: Lacks,
-  mayBeNone: () => boolean = () => false,
-): readonly Blocker[] {
-  const sinceMs = rotation.phaseStartedAtMs;
-  const left = new Set(rotation.left);
-  const blockers: Blocker[] = [];
-  // Members of a large fleet lack the same for the same reason: one text is kept of all that say it.
-  const hints = new Map<string, string>();
-  let asked = 0;
-  for (const holder of holders) {
-    if (!isAsked(holder)) continue;
-    asked += 1;
-    const lack = lacks(holder);
-    if (lack === null || lacksNothing(holder) || left.has(holder.id)) continue;
-    let hint = hints.get(lack.hint);
-    if (hint === undefined) {
-      hint = lack.hint;
-      hints.set(hint, hint);
-    }
-    blockers.push({ member: holder.id, missing: lack.missing, sinceMs, hint });
-  }
-  if (asked > 0 || mayBeNone()) return blockers;
+function nobody(rotation: Rotation): Blocker {
   const hint =
     'Nobody holds this token who could be asked: see `rollcall secret show`. A pass over nothing is not readiness.';
-  return [{ member: rotation.secret, missing: 'no_holder', sinceMs, hint }];
+  return { member: rotation.secret, missing: 'no_holder', sinceMs: rotation.phaseStartedAtMs, hint };
 }
 
 function whoSends(version: number, [newest, ...others]: Holder['sources']): string {
@@ -198,7 +159,7 @@ function whenQuiet(untilMs: number): string {
 }
 
 /** What was found while it was open says nothing of what it takes once it opens again. `missing`: of one that is not known at all. */
-function lackOfListener(holder: Holder, missing: string): ReturnType<Lacks> {
+function lackOfListener(holder: Holder, missing: string): Lack | null {
   if (holder.verifies === null) {
     const lacking = 'and has not said yet whether it has a listener';
     return { missing, hint: hintForStanding(holder) ?? hintForSilence(holder, lacking) };
