@@ -221,9 +221,9 @@ function entryOf(hub: AuthHub, { host, rung, bearer }: Claim): RollEntry {
 }
 
 function tryVerify(hub: AuthHub, entry: RollEntry, claim: Claim, act: Act): AuthenticatedHost | undefined {
-  // A rung that is closed lets nobody in, as a host that is not: it is verified all the same.
-  const isLetIn =
-    entry.status === 'active' && decideRung(act, claim.rung, hub.roll.fleetRungs, entry.rungs) === 'accepted';
+  // A rung that is closed lets nobody in, as a host that is not: it is verified all the same. And both are asked of every host.
+  const verdict = decideRung(act, claim.rung, hub.roll.fleetRungs, entry.rungs);
+  const isLetIn = entry.status === 'active' && verdict === 'accepted';
   const who =
     claim.rung === 'derived'
       ? tryVerifyBearer(hub, { entry, claim, isLetIn })

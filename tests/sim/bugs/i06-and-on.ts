@@ -5,9 +5,9 @@ export const fromCounting: readonly Bug[] = [
   {
     name: 'filter-before-count',
     says: 'silent hosts are not counted',
-    file: 'core/dist/rotation/requirements.js',
-    from: 'if (hint === null || lacksNothing(host) || left.has(host.id))',
-    to: 'if (hint === null || lacksNothing(host) || left.has(host.id) || (!host.fresh && BUG()))',
+    file: 'core/dist/rotation/members.js',
+    from: 'if (lack === null || lacksNothing(member) || left.has(member.id))',
+    to: 'if (lack === null || lacksNothing(member) || left.has(member.id) || (!member.fresh && BUG()))',
     breaks: 'I6',
   },
   {

@@ -30,8 +30,8 @@ export const ofTokens: readonly Bug[] = [
     name: 'unreachable-is-no-verifier',
     says: 'only verifiers that the hub can call itself are asked before callers switch',
     file: 'core/dist/rotation/token-gates.js',
-    from: 'const isVerifier = ({ verifies }) => verifies !== false;',
-    to: "const isVerifier = ({ verifies, probedBy }) => verifies !== false && !(probedBy === 'itself' && BUG());",
+    from: 'isAsked: ({ verifies }) => verifies !== false,',
+    to: "isAsked: ({ verifies, probedBy }) => verifies !== false && !(probedBy === 'itself' && BUG()),",
     breaks: 'I5',
   },
   {

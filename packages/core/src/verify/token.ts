@@ -43,9 +43,10 @@ export function createTokenVerifier(set: TokenSet): TokenVerifier {
   assertDifferent(slots);
   // By slot: found by the name of its role, a count would cost one role more time than another.
   const counts = slots.map(() => 0);
+  const digest = newDigest();
   return {
     verify(presented) {
-      const digest = digestOf(typeof presented === 'string' ? presented.trim() : '');
+      digestInto(digest, typeof presented === 'string' ? presented.trim() : '');
       // Digests are compared, and with every slot: time tells neither a length nor which version is on its way out.
       // A bit for each slot: shifted, since a product of 0 has a sign that is looked at. There are two, so the first is 1 and the second 2.
       let matches = 0;
@@ -79,7 +80,7 @@ function parseValue(value: unknown, { weak = false }: TokenSet): string {
 
 interface Slot {
   readonly verified: { readonly version: number; readonly role: TokenRole };
-  readonly digest: string;
+  readonly digest: Digest;
 }
 
 function assertDifferent(slots: readonly Slot[]): void {
@@ -87,20 +88,41 @@ function assertDifferent(slots: readonly Slot[]): void {
   if (first === undefined || second === undefined) return;
   if (first.verified.version === second.verified.version) throw new TypeError('token verifier: one version twice');
   // A rotation to the same value would look finished, and would have changed nothing.
-  if (first.digest === second.digest) throw new TypeError('token verifier: two versions have one value');
+  if (isEqual(first.digest, second.digest) === 1) throw new TypeError('token verifier: two versions have one value');
 }
 
-/** As a text of one character per byte: a third of the time that a digest as a new Buffer takes. */
-function digestOf(text: string): string {
-  return hash('sha256', text, 'binary');
+/** SHA-256, as words of 32 bits. */
+type Digest = Int32Array;
+
+function newDigest(): Digest {
+  return new Int32Array(SHA256_BYTES / Int32Array.BYTES_PER_ELEMENT);
+}
+
+function digestOf(text: string): Digest {
+  const digest = newDigest();
+  digestInto(digest, text);
+  return digest;
+}
+
+/** By a text of one character per byte: that takes a third of the time that a digest as a new Buffer does. */
+function digestInto(digest: Digest, text: string): void {
+  const bytes = hash('sha256', text, 'binary');
+  for (let word = 0, at = 0; word < digest.length; word += 1, at += 4) {
+    digest[word] =
+      bytes.charCodeAt(at) |
+      (bytes.charCodeAt(at + 1) << 8) |
+      (bytes.charCodeAt(at + 2) << 16) |
+      (bytes.charCodeAt(at + 3) << 24);
+  }
 }
 
 /**
- * 1 or 0. Every byte is looked at, and nothing is decided by one before the end. Of digests, so that not even a comparison that told
+ * 1 or 0. Every word is looked at, and nothing is decided by one before the end. Of digests, so that not even a comparison that told
  * more would tell anything of a token; `timingSafeEqual` wants Buffers, and would cost half as much again as the hash.
  */
-function isEqual(a: string, b: string): number {
+function isEqual(a: Digest, b: Digest): number {
   let difference = 0;
-  for (let at = 0; at < SHA256_BYTES; at += 1) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
-  return (difference - 1) >>> 31;
+  for (let word = 0; word < a.length; word += 1) difference |= (a[word] as number) ^ (b[word] as number);
+  // The highest bit of one of the two is set, unless both are 0.
+  return ((difference | -difference) >>> 31) ^ 1;
 }
