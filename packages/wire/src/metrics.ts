@@ -3,7 +3,7 @@
  * is written from it. A name, a type and a label are a contract, since alerts are written against them. Never a host, a fingerprint,
  * an address or a token in a label.
  */
-import { rungs } from '@rollcall/core/rungs';
+import { closingOf, rungs, rungsAbove } from '@rollcall/core/rungs';
 
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -25,6 +25,8 @@ export const certificateHorizonsMs = {
 } as const;
 
 const secret = ['master', anySecret];
+/** All that is rotated. The highest rung is none of it: nobody could climb from there. */
+const rotated = [...secret, ...rungs.filter((one) => rungsAbove(one).length > 0).map(closingOf)];
 const rung = rungs;
 /** docs/PROTOCOL.md, 8.3. */
 const deliveryReasons = [
@@ -148,7 +150,7 @@ export const metricTable = {
     type: 'gauge',
     help: '1 for the phase that the running rotation is in. All 0: none runs.',
     labels: {
-      secret,
+      secret: rotated,
       phase: [
         'planned',
         'widening',
@@ -165,7 +167,7 @@ export const metricTable = {
   rollcall_rotation_blockers: {
     type: 'gauge',
     help: 'What holds the gate of the running rotation closed; `rollcall rotation status` names it.',
-    labels: { secret },
+    labels: { secret: rotated },
   },
   rollcall_generation_verify_until_seconds: {
     type: 'gauge',

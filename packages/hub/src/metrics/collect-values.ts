@@ -1,16 +1,18 @@
 /** What every metric is at this moment: counts from memory, and the roll at the source in one pass. */
 import { isFresh } from '@rollcall/core/liveness';
 import { type Gate, type Holder, lacksNothing, phases, type Rotation } from '@rollcall/core/rotation';
-import { acceptedRungs, noPolicy, rungs } from '@rollcall/core/rungs';
+import { acceptedRungs, closingOf, noPolicy, rungs, rungsAbove } from '@rollcall/core/rungs';
 import { anyErrorCode, certificateHorizonsMs, type MetricName, metricTable } from '@rollcall/wire';
 import type { CountName } from '../counts.ts';
 import type { HistogramReading } from '../histogram.ts';
 import type { Hub } from '../hub.ts';
 import type { Jobs } from '../jobs/run-jobs.ts';
 import { MASTER } from '../live-generations.ts';
+import type { WalkView } from '../operations/rotation/subject.ts';
 import { type RollView, viewRoll, viewRotation } from '../operations/rotation/view.ts';
+import { viewClosing } from '../operations/rungs/closing-subject.ts';
 import { observeHolders } from '../operations/token/observe-holders.ts';
-import { type TokenView, viewToken } from '../operations/token/view-token.ts';
+import { viewToken } from '../operations/token/view-token.ts';
 import type { RollEntry } from '../roll.ts';
 import type { SelfChecks } from '../self-checks.ts';
 import { findRunning } from '../store/rotations.ts';
@@ -93,6 +95,7 @@ async function rollValues(hub: Hub): Promise<Pick<MetricValues, RollMetric>> {
   const { rollcall_hosts: byStatus, rollcall_hosts_by_rung: byRung } = metricTable;
   const ofMaster = (value: number): Sample => ({ labels: { secret: MASTER }, value });
   const tokens = await viewTokens(hub);
+  const walks: readonly Walk[] = [...tokens, ...(await viewClosings(hub))];
   return {
     rollcall_hosts: byLabel('status', byStatus.labels.status, countEach(hosts.map(({ status }) => status))),
     rollcall_hosts_fresh: [
@@ -122,21 +125,24 @@ async function rollValues(hub: Hub): Promise<Pick<MetricValues, RollMetric>> {
     ],
     rollcall_rotation_phase: [
       ...phaseValues(MASTER, rotation),
-      ...tokens.flatMap(({ secret, view }) => phaseValues(secret, view?.rotation ?? null)),
+      ...walks.flatMap(({ secret, view }) => phaseValues(secret, view?.rotation ?? null)),
     ],
     rollcall_rotation_blockers: [
       ofMaster(gate?.blockers.length ?? 0),
-      ...tokens.map(({ secret, view }) => ({ labels: { secret }, value: view?.gate.blockers.length ?? 0 })),
+      ...walks.map(({ secret, view }) => ({ labels: { secret }, value: view?.gate.blockers.length ?? 0 })),
     ],
     rollcall_generation_verify_until_seconds: [{ value: (sweep.previousVerifiesUntilMs ?? 0) / 1_000 }],
   };
 }
 
-interface TokenReading {
+interface Walk {
   readonly secret: string;
-  readonly holders: readonly Holder[];
   /** While a rotation runs. */
-  readonly view?: TokenView;
+  readonly view?: WalkView;
+}
+
+interface TokenReading extends Walk {
+  readonly holders: readonly Holder[];
 }
 
 async function viewTokens(hub: Hub): Promise<readonly TokenReading[]> {
@@ -154,6 +160,21 @@ async function readToken(hub: Hub, secret: string): Promise<TokenReading> {
   if (running === undefined) return { secret, holders: await observeHolders(hub, hub.db, secret, null) };
   const view = await viewToken(hub, hub.db, running);
   return { secret, holders: view.holders, view };
+}
+
+async function viewClosings(hub: Hub): Promise<readonly Walk[]> {
+  const walks: Walk[] = [];
+  for (const rung of rungs.filter((one) => rungsAbove(one).length > 0)) {
+    const secret = closingOf(rung);
+    const reading = await orUnreadable(readClosing(hub, secret));
+    if (reading !== 'unreadable') walks.push(reading);
+  }
+  return walks;
+}
+
+async function readClosing(hub: Hub, secret: string): Promise<Walk> {
+  const running = await findRunning(hub.db, hub.vault, secret);
+  return running === undefined ? { secret } : { secret, view: await viewClosing(hub, hub.db, running) };
 }
 
 /** Nobody has seen it send what it is told to send. */

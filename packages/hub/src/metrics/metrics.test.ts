@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { errorTable } from '@rollcall/core/errors';
 import { limits } from '@rollcall/core/limits';
+import type { Rung } from '@rollcall/core/rungs';
 import { anyErrorCode, anySecret, anyVersion, type MetricRow, metricTable } from '@rollcall/wire';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { authenticateMember } from '../authenticate.ts';
@@ -66,9 +67,13 @@ async function sendToken(token: string): Promise<unknown> {
 async function beatByOwnToken(): Promise<unknown> {
   return host.beat(hub, { bearer: (await issueHostToken(hub, 'agent-7', operator)).token });
 }
-async function refuseRung(rung: 'fleet-token', only?: string): Promise<unknown> {
+async function refuseRung(rung: Rung, only?: string): Promise<unknown> {
   const of = only === undefined ? {} : { host: only };
   return decideRungRule(hub, rung, { isAccepted: false, reason: 'x', ...of }, operator);
+}
+async function closeRung(): Promise<void> {
+  const wish = { reason: 'planned', leave: [], narrowByMs: null, auto: 'off' } as const;
+  await startRotation(hub, { secret: 'rung:fleet-token', ...wish }, operator);
 }
 async function step(): Promise<void> {
   while (await stepMaster(hub));
@@ -120,6 +125,9 @@ describe('moves by the act that it is about:', () => {
     ['rollcall_deliveries_due{secret="master"}', 1, async () => { await rotate(); await step(); }],
     ['rollcall_delivery_refusals_total{reason="disk_full"}', 1, () => host.beat(hub, { body: { refused: [{ secret: 'master', reason: 'disk_full' }] } })],
     ['rollcall_rotation_phase{secret="master",phase="widening"}', 1, rotate],
+    ['rollcall_rotation_phase{secret="rung:fleet-token",phase="widening"}', 1, closeRung],
+    ['rollcall_rotation_phase{secret="rung:host-token",phase="widening"}', 0, closeRung],
+    ['rollcall_rotation_blockers{secret="rung:fleet-token"}', 1, async () => { await refuseRung('derived', 'agent-7'); await refuseRung('host-token', 'agent-7'); await closeRung(); }],
     ['rollcall_rotation_blockers{secret="master"}', 1, async () => { await rotate(); await step(); }],
     ['rollcall_instances_total{kind="new"}', 1, () => { host.newInstance(); return host.beat(hub); }],
     ['rollcall_instances_total{kind="replay"}', 1, () => { host.seq -= 1; return host.beat(hub); }],
