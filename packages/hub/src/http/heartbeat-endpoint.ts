@@ -16,6 +16,7 @@ import {
 } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import { receiveHeartbeat } from '../operations/receive-heartbeat.ts';
+import { noteTokens } from '../operations/token/note-tokens.ts';
 import { receiveDeclaredBeat } from '../operations/token/receive-declared-beat.ts';
 import { type BeatLimit, createBeatLimit, createUnlistedBeatLimit, type UnlistedBeatLimit } from './beat-limit.ts';
 import { endGently } from './end-gently.ts';
@@ -23,6 +24,7 @@ import { type ErrorAnswer, toErrorAnswer } from './errors.ts';
 import { noteRung } from './note-rung.ts';
 import { readBody } from './read-body.ts';
 import { routeActs } from './route-acts.ts';
+import { sentFrom } from './sent-from.ts';
 import { tooMany } from './stranger-limit.ts';
 import { userAgentOf } from './user-agent.ts';
 
@@ -59,6 +61,11 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
       hub.counts.add('heartbeats', resultOf(error));
       send(response, toErrorAnswer(hub.log, error, { requestId: `beat-${number}`, route: routes.heartbeat.path }));
     };
+    // What comes to no beat was sent with a token all the same, and is counted.
+    const refuse = (who: Speaker, error: unknown) => {
+      noteTokens(hub, who, sentFrom(hub, request, routes.heartbeat.path));
+      fail(error);
+    };
     const onBody = (who: Speaker, bytes: Buffer, waitedFrom: number) => {
       const nowMs = hub.clock.monotonic();
       const succeed = (text: string) => {
@@ -67,19 +74,26 @@ export function createHeartbeatEndpoint(hub: Hub, compileCheck: () => BodyCheck)
         hub.counts.add('heartbeats', 'ok');
         sendText(response, text);
       };
+      let beat: HeartbeatBody;
       try {
-        answerBeat(hub, takes, { request, who, bytes, nowMs }).then(succeed, fail);
+        beat = readBeat(hub, takes, { request, who, bytes, nowMs });
       } catch (error) {
-        fail(error);
+        refuse(who, error);
+        return;
       }
+      receiveBeat(hub, request, who, beat).then(succeed, fail);
     };
     const receive = (who: Speaker) => {
       noteRung(hub, who, request, routes.heartbeat.path);
       const waitedFrom = hub.clock.monotonic();
-      readBody(request, limits.heartbeatBodyBytes, {
-        onBody: (bytes) => onBody(who, bytes, waitedFrom),
-        onError: fail,
-      });
+      try {
+        readBody(request, limits.heartbeatBodyBytes, {
+          onBody: (bytes) => onBody(who, bytes, waitedFrom),
+          onError: (error) => refuse(who, error),
+        });
+      } catch (error) {
+        refuse(who, error);
+      }
     };
     try {
       // Who is known from memory is known at once: no promise, and nothing that waits for one, is made for each beat.
@@ -112,8 +126,8 @@ interface ReceivedBeat {
   readonly nowMs: number;
 }
 
-/** Throws, or rejects. */
-function answerBeat(hub: Hub, takes: Takes, { request, who, bytes, nowMs }: ReceivedBeat): Promise<string> {
+/** Throws what it is refused with. */
+function readBeat(hub: Hub, takes: Takes, { request, who, bytes, nowMs }: ReceivedBeat): HeartbeatBody {
   const { check } = takes;
   const body = parseJson(bytes);
   if (check(body) !== true) {
@@ -125,6 +139,11 @@ function answerBeat(hub: Hub, takes: Takes, { request, who, bytes, nowMs }: Rece
   const from = request.socket.remoteAddress ?? '';
   const waitMs = takeTurn(hub, takes, who, { instance: beat.instance, from, nowMs });
   if (waitMs > 0) throw tooMany(waitMs);
+  return beat;
+}
+
+function receiveBeat(hub: Hub, request: IncomingMessage, who: Speaker, beat: HeartbeatBody): Promise<string> {
+  const from = request.socket.remoteAddress ?? '';
   if (who.rung === 'fleet-token') {
     return receiveDeclaredBeat(hub, { who, body: beat, from, userAgent: userAgentOf(request) });
   }

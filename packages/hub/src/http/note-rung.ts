@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AuthenticatedHost, AuthenticatedMember } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
-import { userAgentOf } from './user-agent.ts';
+import { sentFrom } from './sent-from.ts';
 
 export function noteRung(
   hub: Pick<Hub, 'roll' | 'rungSightings' | 'clock'>,
@@ -14,7 +14,6 @@ export function noteRung(
   if (who.rung === 'derived') return;
   const host = who.rung === 'fleet-token' ? who.declaredHost : who.entry.id;
   if (host !== null && hub.roll.get(host)?.rungs[who.rung] !== undefined) return;
-  const address = request.socket.remoteAddress ?? '';
-  const source = { address, userAgent: userAgentOf(request), route, host, atMs: hub.clock.now() };
+  const source = { ...sentFrom(hub, request, route), host };
   hub.rungSightings.note(who.rung, who.rung === 'fleet-token' ? source : { ...source, proven: true });
 }

@@ -5,11 +5,11 @@ import type { Rung } from '@rollcall/core/rungs';
 import { routes } from '@rollcall/wire';
 import { type AuthenticatedHost, authenticateHost, authenticateMember, isMember } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
-import type { PresentedToken } from '../live-tokens.ts';
 import { seeHostToken } from '../operations/see-host-token.ts';
+import { noteTokens } from '../operations/token/note-tokens.ts';
 import { noteRung } from './note-rung.ts';
 import { routeActs } from './route-acts.ts';
-import { userAgentOf } from './user-agent.ts';
+import { sentFrom } from './sent-from.ts';
 
 export interface WhoAmI {
   rung: Rung;
@@ -25,27 +25,15 @@ export async function whoAmI(hub: Hub, request: IncomingMessage): Promise<WhoAmI
   const who = await (isMember(request)
     ? authenticateMember(hub, request, act)
     : authenticateHost(hub, request, routeActs.whoAmI));
-  if (!isProbe) noteRung(hub, who, request, routes.whoAmI.path);
-  if (who.rung === 'host-token') await seeHostToken(hub, who);
-  const host = hostOf(who);
-  for (const { secret, version, kind } of tokensOf(who)) {
-    if (isProbe) continue;
-    const from = {
-      address: request.socket.remoteAddress ?? '',
-      userAgent: userAgentOf(request),
-      route: routes.whoAmI.path,
-    };
-    const named = host.host === null ? { host: host.declaredHost } : { host: host.host, proven: true as const };
-    hub.tokenHits.note(secret, version, kind, { ...from, ...named, atMs: hub.clock.now() });
+  if (!isProbe) {
+    noteRung(hub, who, request, routes.whoAmI.path);
+    noteTokens(hub, who, sentFrom(hub, request, routes.whoAmI.path));
   }
-  return { rung: who.rung, ...host };
+  if (who.rung === 'host-token') await seeHostToken(hub, who);
+  return { rung: who.rung, ...hostOf(who) };
 }
 
 type Who = AuthenticatedHost | Awaited<ReturnType<typeof authenticateMember>>;
-
-function tokensOf(who: Who): readonly PresentedToken[] {
-  return who.rung === 'fleet-token' ? [who.token] : who.tokens;
-}
 
 function hostOf(who: Who): Pick<WhoAmI, 'host' | 'declaredHost'> {
   if (who.rung !== 'fleet-token') return { host: who.entry.id, declaredHost: null };

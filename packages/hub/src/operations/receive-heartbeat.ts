@@ -6,7 +6,7 @@ import { errorTable, RollcallError } from '@rollcall/core/errors';
 import { type InstanceNote, isFresh, nextBeatMs, noteInstance } from '@rollcall/core/liveness';
 import type { PinAnswer } from '@rollcall/core/pins';
 import type { HubTime } from '@rollcall/core/rotation';
-import type { HeartbeatBody } from '@rollcall/wire';
+import { type HeartbeatBody, routes } from '@rollcall/wire';
 import { type AuthenticatedHost, verdictOf } from '../authenticate.ts';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
@@ -18,6 +18,7 @@ import { recordClone } from './record-clone.ts';
 import { seeHostToken } from './see-host-token.ts';
 import { dueTokenDeliveries } from './token/due-token-deliveries.ts';
 import { noteReports, proveTokens, saysMore } from './token/note-beat.ts';
+import { noteTokens, type SentFrom } from './token/note-tokens.ts';
 
 export interface Beat {
   readonly who: AuthenticatedHost;
@@ -33,8 +34,10 @@ export async function receiveHeartbeat(hub: Hub, beat: Beat): Promise<string> {
   const { who, body } = beat;
   const { entry } = who;
   assertStillLetIn(hub, who);
-  if (body.host !== undefined && body.host !== entry.id) throw new RollcallError('host_mismatch');
   const time = hub.clock.read();
+  // Before it is anything else, a replay or of a life before: who sends an old token so would miss it all the same.
+  if (who.tokens.length > 0) noteTokens(hub, who, { ...sentFrom(beat), atMs: time.nowMs });
+  if (body.host !== undefined && body.host !== entry.id) throw new RollcallError('host_mismatch');
   if (who.life !== entry.life) {
     hub.counts.add('instances', 'former_life');
     return answer(hub, beat, standingPin(entry), time);
@@ -85,6 +88,10 @@ function isLive(hub: Hub, { entry, life, version, hostToken }: AuthenticatedHost
   const isPresent = life === entry.life;
   const isFormer = life === entry.life - 1 && entry.formerLifeUntil !== null && hub.clock.now() < entry.formerLifeUntil;
   return (isPresent || isFormer) && hub.generations.isLive(version);
+}
+
+function sentFrom({ from, userAgent }: Beat): Omit<SentFrom, 'atMs'> {
+  return { address: from, userAgent, route: routes.heartbeat.path };
 }
 
 /** Whether this beat speaks for the host: what describes the host follows one instance. */

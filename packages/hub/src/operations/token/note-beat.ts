@@ -4,7 +4,7 @@ import { deriveHostKeys, sinkDigest } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { type HubTime, keepFairly } from '@rollcall/core/rotation';
 import { isDrop } from '@rollcall/core/seal';
-import { type HeartbeatBody, networkOf, routes, type TokenReport } from '@rollcall/wire';
+import { type HeartbeatBody, networkOf, type TokenReport } from '@rollcall/wire';
 import type { AuthenticatedHost } from '../../authenticate.ts';
 import type { Hub } from '../../hub.ts';
 import { toMasterGeneration } from '../../live-generations.ts';
@@ -17,12 +17,8 @@ import type { Beat } from '../receive-heartbeat.ts';
 
 /** An ack is a proof (I5): the host sent the version that it is to present beside its own bearer, and says it holds that step. */
 export async function proveTokens(hub: Hub, beat: Beat, time: HubTime): Promise<void> {
-  const { who, body, from, userAgent } = beat;
+  const { who, body } = beat;
   const { entry, tokens } = who;
-  for (const { secret, version, kind } of tokens) {
-    const seen = { address: from, userAgent, route: routes.heartbeat.path, atMs: time.nowMs };
-    hub.tokenHits.note(secret, version, kind, { ...seen, host: entry.id, proven: true });
-  }
   const proven: TokenEntry[] = [];
   for (const held of entry.tokens) {
     const presented = tokens.find(({ secret }) => secret === held.secret)?.version;

@@ -9,6 +9,7 @@ import { type HeartbeatBody, routes } from '@rollcall/wire';
 import { type AuthenticatedMember, verdictOf } from '../../authenticate.ts';
 import type { Hub } from '../../hub.ts';
 import type { RollEntry } from '../../roll.ts';
+import { noteTokens } from './note-tokens.ts';
 
 export interface DeclaredBeat {
   readonly who: AuthenticatedMember;
@@ -23,10 +24,9 @@ export async function receiveDeclaredBeat(hub: Hub, { who, body, from, userAgent
   // The body may have come long after its header.
   const isTaken = hub.tokens.accepts(token.secret).includes(token.version);
   if (!isTaken || verdictOf(hub, who, 'heartbeat') !== 'accepted') throw new RollcallError('unauthenticated');
-  if (body.host !== undefined && body.host !== declaredHost) throw new RollcallError('host_mismatch');
   const { nowMs, monotonicMs } = hub.clock.read();
-  const source = { address: from, userAgent, route: routes.heartbeat.path, host: declaredHost, atMs: nowMs };
-  hub.tokenHits.note(token.secret, token.version, token.kind, source);
+  noteTokens(hub, who, { address: from, userAgent, route: routes.heartbeat.path, atMs: nowMs });
+  if (body.host !== undefined && body.host !== declaredHost) throw new RollcallError('host_mismatch');
   const entry = declaredHost === null ? undefined : hub.roll.get(declaredHost);
   if (entry !== undefined && mayDescribe(entry, who)) {
     entry.lastSeenAt = nowMs;
