@@ -2,10 +2,9 @@
  * Who was let in by a rung below the highest, so that it can be closed by evidence (design 5). In memory: it is written at a clean
  * stop and read at the next start; after any other stop nobody knows who came, and counting begins anew.
  */
-import type { JsonValue } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
 import type { HitSource } from '@rollcall/core/rotation';
-import { closingOf, isRung, noteSighting, type Rung, rungs, type Sightings } from '@rollcall/core/rungs';
+import { closingOf, noteGap, noteSighting, type Rung, rungs, type Sightings } from '@rollcall/core/rungs';
 import { networkOf } from '@rollcall/wire';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
@@ -27,33 +26,65 @@ const LEFT_BEHIND = 'rung_sightings';
 export async function createRungSightings(deps: {
   readonly db: Db;
   readonly vault: Vault;
-  readonly clock: Pick<HubClock, 'now'>;
+  readonly clock: Pick<HubClock, 'read'>;
 }): Promise<RungSightings> {
   const { db, vault, clock } = deps;
-  const fresh: Sightings = { countedSinceMs: clock.now(), count: 0, sources: [], forgottenAtMs: null };
+  let lookedAt = clock.read();
+  const startedMs = lookedAt.nowMs;
   const left = await db.transaction().execute(async (tx) => {
     const text = await findMeta(tx, vault, LEFT_BEHIND);
     if (text !== undefined) await deleteMeta(tx, LEFT_BEHIND);
     return text;
   });
-  const held = new Map<Rung, Sightings>(left === undefined ? [] : read(left));
-  const of = (rung: Rung) => held.get(rung) ?? fresh;
+  const kept = left === undefined ? NOTHING_KEPT : read(left);
+  // For as long as the hub was stopped nobody was counted.
+  const held = new Map(rungs.map((rung) => [rung, kept(rung, startedMs) ?? beginning(startedMs)]));
+
+  /** Time that went by while this process did not run, or that a clock was set forward by, is no part of a window either. */
+  const lookAgain = (): void => {
+    const { nowMs, monotonicMs } = clock.read();
+    const missedMs = nowMs - lookedAt.nowMs - (monotonicMs - lookedAt.monotonicMs);
+    const gapMs = missedMs > limits.freshMinMs ? missedMs : 0;
+    if (gapMs > 0 || nowMs < lookedAt.nowMs) {
+      for (const [rung, sightings] of held) held.set(rung, noteGap(sightings, gapMs, nowMs));
+    }
+    lookedAt = { ...lookedAt, nowMs, monotonicMs };
+  };
+  const of = (rung: Rung): Sightings => {
+    lookAgain();
+    return held.get(rung) as Sightings;
+  };
   return {
     note: (rung, source) => void held.set(rung, noteSighting(of(rung), source, limits.oldHitSources, networkOf)),
     of,
     save: async () => {
       const walks = await Promise.all(rungs.map((rung) => orUnreadable(findRunning(db, vault, closingOf(rung)))));
       if (walks.every((walk) => walk === undefined)) return;
-      const text = JSON.stringify(Object.fromEntries(rungs.map((rung) => [rung, of(rung)])));
+      const ofRungs = Object.fromEntries(rungs.map((rung) => [rung, of(rung)]));
+      const text = JSON.stringify({ atMs: lookedAt.nowMs, rungs: ofRungs });
       await db.transaction().execute((tx) => writeMeta(tx, vault, LEFT_BEHIND, text));
     },
   };
 }
 
-/** What this hub wrote itself, under its MAC. */
-function read(text: string): [Rung, Sightings][] {
-  const kept = JSON.parse(text) as Readonly<Record<string, JsonValue>>;
-  return Object.entries(kept).flatMap(([rung, sightings]) =>
-    isRung(rung) ? [[rung, sightings as unknown as Sightings]] : [],
-  );
+function beginning(nowMs: number): Sightings {
+  return { countedSinceMs: nowMs, count: 0, sources: [], forgottenAtMs: null };
+}
+
+type Kept = (rung: Rung, nowMs: number) => Sightings | undefined;
+
+const NOTHING_KEPT: Kept = () => undefined;
+
+/** What this hub wrote itself, under its MAC. A version that did not say when it stopped has left nothing that could be gone on from. */
+function read(text: string): Kept {
+  const { atMs, rungs: ofRungs } = JSON.parse(text) as {
+    readonly atMs?: number;
+    readonly rungs?: Record<Rung, Sightings>;
+  };
+  if (atMs === undefined || ofRungs === undefined) return NOTHING_KEPT;
+  return (rung, nowMs) => {
+    const sightings = ofRungs[rung];
+    const gapMs = nowMs - atMs;
+    return noteGap(sightings, gapMs > limits.freshMinMs ? gapMs : 0, nowMs);
+  };
 }

@@ -1,6 +1,7 @@
 import { limits } from '@rollcall/core/limits';
 import { expect, it } from 'vitest';
-import { createTestHub } from './hub.fixture.ts';
+import { createTestHub, DAY_MS, HOUR_MS, operator, START_MS } from './hub.fixture.ts';
+import { acceptTime } from './operations/accept-time.ts';
 
 it('the one cron job stays among the sources, however many names somebody else takes from one network', async () => {
   const { tokenHits } = await createTestHub();
@@ -16,4 +17,22 @@ it('the one cron job stays among the sources, however many names somebody else t
   // Many networks with one name each: the one that was silent for longest goes, as ever.
   for (let at = 0; at < limits.oldHitSources; at += 1) note(`10.0.0.${at}`, 'many', 1_000 + at);
   expect(tokenHits.sources('fleet', 1)).not.toContainEqual(expect.objectContaining({ userAgent: 'cron' }));
+});
+
+it('no window is covered by the time for which the machine was suspended, nor by one that its clock was set forward by', async () => {
+  const hub = await createTestHub();
+  const quietForMs = () => hub.clock.now() - hub.tokenHits.count('fleet', 1, hub.clock.now()).flatSinceMs;
+  expect(quietForMs()).toBe(0);
+  // However seldom it is looked at.
+  await hub.wall.advance(2 * DAY_MS);
+  expect(quietForMs()).toBe(2 * DAY_MS);
+  hub.wall.setWall(START_MS + 9 * DAY_MS);
+  await acceptTime(hub, operator);
+  expect(quietForMs()).toBe(2 * DAY_MS);
+  await hub.wall.advance(HOUR_MS);
+  expect(quietForMs()).toBe(2 * DAY_MS + HOUR_MS);
+  // A clock that is set back: from now on, and not from a time to come.
+  hub.wall.setWall(START_MS);
+  await acceptTime(hub, operator);
+  expect(quietForMs()).toBe(0);
 });

@@ -25,5 +25,5 @@ export {
   ruleOf,
 } from './policy.ts';
 export { heightOf, isRung, parseRung, type Rung, rungs, rungsAbove } from './rung.ts';
-export { lastStoodOn, noteSighting, type Sightings } from './sightings.ts';
+export { lastStoodOn, noteGap, noteSighting, type Sightings } from './sightings.ts';
 export { type StandingHost, whoNeeds } from './standing.ts';

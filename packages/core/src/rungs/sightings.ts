@@ -20,6 +20,23 @@ export function lastStoodOn(sightings: Sightings, left: readonly string[]): numb
 }
 
 /**
+ * After `gapMs` in which nobody could be counted: it is no part of a window, which goes on where it was. What was said of a time to
+ * come is said of now: none that could be waited for (I7).
+ */
+export function noteGap(before: Sightings, gapMs: number, nowMs: number): Sightings {
+  const lastMs = lastStoodOn(before, []);
+  if (gapMs <= 0 && lastMs <= nowMs) return before;
+  const { sources, forgottenAtMs } = before;
+  return {
+    ...before,
+    // Of everybody's last, whoever is left: a window that is too long by that is none that is too short.
+    countedSinceMs: Math.min(lastMs + Math.max(0, gapMs), nowMs),
+    sources: sources.map((source) => (source.atMs <= nowMs ? source : { ...source, atMs: nowMs })),
+    forgottenAtMs: forgottenAtMs === null ? null : Math.min(forgottenAtMs, nowMs),
+  };
+}
+
+/**
  * After one more. Somebody who comes again is one source; the one that was silent for longest is forgotten first, of the network that
  * has most of them.
  */
