@@ -74,6 +74,7 @@ export { type TokenLeakAct, type TokenLeakRow, whatTokenThiefCanStillDo } from '
 export {
   decideTokenCut,
   decideTokenStart,
+  endAfterAcceptedTime,
   goesOnByItself,
   mustNarrowNow,
   oldTokenVerifies,

@@ -10,6 +10,7 @@ import { now, rotationIn } from './roll.fixture.ts';
 import {
   decideTokenCut,
   decideTokenStart,
+  endAfterAcceptedTime,
   goesOnByItself,
   mustNarrowNow,
   oldTokenVerifies,
@@ -209,6 +210,24 @@ describe('the end of the old version', () => {
     );
     const cut = decideTokenCut(rotation, { untilMs: now - 9, leave: ['b'] }, holders, now);
     expect([cut.terms?.narrowByMs, cut.left]).toEqual([now, ['b']]);
+  });
+});
+
+describe('the end of the old version, once a person has set the clock', () => {
+  const times = { beforeMs: now + 500, afterMs: now, narrowByMaxMs: 1_000 };
+  it.each<[string, number | null, number, number | null]>([
+    ['stays where there is none', null, now - 9, null],
+    ['stays where both times leave it', now + 600, now - 9, now + 600],
+    ['stays ended', now + 500, now - 9, now],
+    ['stays ended, long ago', now - 50, now - 90, now - 50],
+    ['is as far away as it was by the time that was wrong', now + 600, now + 400, now + 100],
+    ['is so too where it was set by that time later on', now + 1_400, now - 9, now + 900],
+    ['that cannot be read is none that could be waited for', Number.NaN, now - 9, Number.NaN],
+  ])('%s', (_what, narrowByMs, startedAtMs, then) => {
+    const rotation = { ...start(), startedAtMs, terms: { auto: 'off', batch: 1, narrowByMs } } as const;
+    expect(endAfterAcceptedTime(rotation, times)).toBe(then);
+    // Where the clock is set forward, nothing moves.
+    expect(endAfterAcceptedTime(rotation, { ...times, beforeMs: now - 100 })).toBe(narrowByMs);
   });
 });
 

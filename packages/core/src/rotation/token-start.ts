@@ -68,6 +68,25 @@ export function oldTokenVerifies({ reason, terms }: Rotation, nowMs: number): bo
   return isWindowOpen(narrowByMs, nowMs);
 }
 
+/**
+ * When the old version is refused once `hub accept-time` has set the clock from `beforeMs` to `afterMs`: at no later time than was
+ * said, and what has ended stays ended. Said by the time that was wrong, it is as long away as it was then, and no longer (I7).
+ */
+export function endAfterAcceptedTime(
+  { startedAtMs, terms }: Rotation,
+  {
+    beforeMs,
+    afterMs,
+    narrowByMaxMs,
+  }: { readonly beforeMs: number; readonly afterMs: number; readonly narrowByMaxMs: number },
+): number | null {
+  const narrowByMs = terms?.narrowByMs ?? null;
+  if (narrowByMs === null) return null;
+  if (!isWindowOpen(narrowByMs, beforeMs)) return Math.min(narrowByMs, afterMs);
+  const wasSaidByIt = startedAtMs > afterMs || narrowByMs > afterMs + narrowByMaxMs;
+  return wasSaidByIt ? Math.min(narrowByMs, afterMs + (narrowByMs - beforeMs)) : narrowByMs;
+}
+
 /** Whether the time has come at which nobody is waited for any more: the walk stands before narrowing, and the old one is refused. */
 export function mustNarrowNow(rotation: Rotation, nowMs: number): boolean {
   return standsBeforeNarrowing(rotation.phase) && !oldTokenVerifies(rotation, nowMs);

@@ -1,10 +1,14 @@
+import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { limits } from '@rollcall/core/limits';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { enrolNew, thiefBearer } from '../host.fixture.ts';
 import { auditOf, codeOf, createTestHub, DAY_MS, HOUR_MS, operator, START_MS, type TestHub } from '../hub.fixture.ts';
+import { listAudit } from '../store/audit.ts';
+import { findRotation } from '../store/rotations.ts';
 import { acceptTime } from './accept-time.ts';
 import { addHost } from './add-host.ts';
-import { startRotation } from './rotation/walk.ts';
+import { createSecret } from './create-secret.ts';
+import { startRotation, stepTokens } from './rotation/walk.ts';
 
 const planned = { secret: 'master', reason: 'planned', leave: [], narrowByMs: null } as const;
 
@@ -92,4 +96,83 @@ it('lets memory open nothing that it has closed, whether or not the store can be
   await acceptTime(hub, operator);
   expect(hub.clock.now()).toBeLessThan(START_MS + DAY_MS);
   expect([await verifies(1), await verifies(2)]).toEqual(['unauthenticated', 'done']);
+});
+
+describe('a shared token', () => {
+  const OLD = 'the-token-that-the-fleet-has-had-for-years';
+  beforeEach(async () => {
+    await createSecret(hub, { name: 'fleet', value: encodeBase64url(utf8(OLD)), holders: ['all'] }, operator);
+  });
+  const leak = (secret = 'fleet') =>
+    startRotation(hub, { secret, reason: 'leak', leave: [], narrowByMs: hub.clock.now() + DAY_MS }, operator);
+  const isTaken = () => codeOf(() => hub.tokens.verify(OLD));
+  const setTo = async (ms: number) => {
+    hub.wall.setWall(ms);
+    await acceptTime(hub, operator);
+    await hub.tokens.reload();
+  };
+
+  it('that leaked is taken until the end that both times leave it', async () => {
+    await leak();
+    await setTo(START_MS + DAY_MS - HOUR_MS);
+    await setTo(START_MS + HOUR_MS);
+    expect(await isTaken()).toBe('done');
+    await hub.wall.advance(DAY_MS - 2 * HOUR_MS);
+    expect(await isTaken()).toBe('done');
+    await hub.wall.advance(HOUR_MS);
+    expect(await isTaken()).toBe('unauthenticated');
+  });
+
+  it('that leaked is not taken again where the time that was wrong has ended it', async () => {
+    await leak();
+    hub.wall.setWall(START_MS + 400 * DAY_MS);
+    expect(await isTaken()).toBe('unauthenticated');
+    await setTo(START_MS + HOUR_MS);
+    expect(await isTaken()).toBe('unauthenticated');
+  });
+
+  it('that leaked while the time was wrong is taken for as long as was said, and no longer', async () => {
+    await setTo(START_MS + 400 * DAY_MS);
+    await leak();
+    await hub.wall.advance(HOUR_MS);
+    await setTo(START_MS);
+    expect(await isTaken()).toBe('done');
+    await hub.wall.advance(DAY_MS - HOUR_MS - 1);
+    expect(await isTaken()).toBe('done');
+    await hub.wall.advance(1);
+    expect(await isTaken()).toBe('unauthenticated');
+    const records = await listAudit(hub.db, 0, 1_000, { action: 'hub.time_accepted' });
+    expect(records.at(-1)?.details).toMatchObject({ rotations: [expect.stringMatching(/ ends 2026-03-02T11:00:00/)] });
+  });
+
+  it('that leaked is not taken again where its end comes while the time is being accepted', async () => {
+    await leak();
+    hub.wall.setWall(START_MS + DAY_MS - 1_000);
+    hub.clock.read();
+    hub.wall.setWall(START_MS + HOUR_MS);
+    const { save } = hub.clock;
+    Object.assign(hub.clock, {
+      save: async (...args: Parameters<typeof save>) => {
+        await hub.wall.advance(2_000);
+        return save(...args);
+      },
+    });
+    await acceptTime(hub, operator);
+    expect([hub.clock.now() < START_MS + 2 * HOUR_MS, await isTaken()]).toEqual([true, 'unauthenticated']);
+  });
+
+  it('is rotated again after the clock was set back to before the rotation of before', async () => {
+    await setTo(START_MS + 400 * DAY_MS);
+    const first = await leak();
+    await hub.wall.advance(DAY_MS);
+    while (await stepTokens(hub));
+    expect(await findRotation(hub.db, hub.vault, 'fleet')).toMatchObject({ id: first.id, phase: 'done' });
+    await setTo(START_MS + DAY_MS);
+    const second = await leak();
+    expect([(await findRotation(hub.db, hub.vault, 'fleet'))?.id, hub.tokens.accepts('fleet')]).toEqual([
+      second.id,
+      [2, 3],
+    ]);
+    expect(await codeOf(leak())).toBe('rotation_running');
+  });
 });

@@ -3,7 +3,9 @@
  * was opened, or has ended, by the time that was wrong (design 6, Clocks; I7).
  */
 
-import { isWindowOpen, type Rotation } from '@rollcall/core/rotation';
+import { limits } from '@rollcall/core/limits';
+import { endAfterAcceptedTime, isWindowOpen, type Rotation } from '@rollcall/core/rotation';
+import { closingOf, rungs } from '@rollcall/core/rungs';
 import type { AcceptTimeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
@@ -12,8 +14,10 @@ import { type Actor, appendAudit } from '../store/audit.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { type LiveRecord, listUndestroyed, updateGeneration } from '../store/generations.ts';
 import { listRoll, putHosts } from '../store/hosts.ts';
-import { findRotation } from '../store/rotations.ts';
-import type { Tx } from '../store/schema.ts';
+import { findRotation, findRunning, updateRotation } from '../store/rotations.ts';
+import type { Db, Tx } from '../store/schema.ts';
+import { listTokenNames } from '../store/tokens.ts';
+import { orUnreadable } from '../store/trust-row.ts';
 import { toTime } from '../views/hosts.ts';
 
 export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnswer> {
@@ -24,6 +28,7 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
       generation: await closeGeneration(hub, tx, { beforeMs, afterMs: accepted.nowMs }),
       hosts: await closeHosts(hub, tx),
     };
+    const rotations = await moveEnds(hub, tx, { beforeMs, afterMs: accepted.nowMs });
     await hub.clock.save(tx, accepted);
     await appendAudit(tx, {
       at: accepted.nowMs,
@@ -31,14 +36,19 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
       action: 'hub.time_accepted',
       target: 'hub',
       outcome: 'done',
-      details: { before: toTime(beforeMs), after: toTime(accepted.nowMs), ...closed },
+      details: {
+        before: toTime(beforeMs),
+        after: toTime(accepted.nowMs),
+        ...closed,
+        rotations: rotations.map(({ rotation, endMs }) => `${rotation.id} ends ${toTime(endMs)}`),
+      },
     });
     return closed;
   });
   // Memory closes what was closed before time goes back: else it would open it again until it has read that.
-  await hub.generations.catchUp();
+  await Promise.all([hub.generations.catchUp(), hub.tokens.catchUp()]);
   // A window that has ended while this was written was not closed by it, and by the accepted time it would be open.
-  if (hasEndedSince(hub, beforeMs)) return acceptTime(hub, actor);
+  if (hasEndedSince(hub, beforeMs) || (await isAnyEnded(hub, beforeMs))) return acceptTime(hub, actor);
   hub.clock.accept(accepted);
   await refresh(hub);
   hub.nudgeRotation();
@@ -63,6 +73,38 @@ async function closeGeneration(
 function hasEndedSince({ clock, generations }: Hub, beforeMs: number): boolean {
   const endsMs = generations.previous?.verifyUntilMs ?? null;
   return isWindowOpen(endsMs, beforeMs) && !isWindowOpen(endsMs, clock.now());
+}
+
+/** Of shared tokens and of rungs, whose old version is refused at a time that was said. Returns those whose end is another now. */
+async function moveEnds(
+  hub: Hub,
+  tx: Tx,
+  times: { readonly beforeMs: number; readonly afterMs: number },
+): Promise<readonly { readonly rotation: Rotation; readonly endMs: number }[]> {
+  const moved: { readonly rotation: Rotation; readonly endMs: number }[] = [];
+  for (const rotation of await listWithEnd(hub, tx)) {
+    const { terms } = rotation;
+    const endMs = endAfterAcceptedTime(rotation, { ...times, narrowByMaxMs: limits.narrowByMaxMs });
+    if (terms === undefined || endMs === null || endMs === terms.narrowByMs) continue;
+    await updateRotation(tx, hub.vault, { ...rotation, terms: { ...terms, narrowByMs: endMs } }, rotation.phase);
+    moved.push({ rotation, endMs });
+  }
+  return moved;
+}
+
+async function isAnyEnded(hub: Hub, beforeMs: number): Promise<boolean> {
+  const now = hub.clock.now();
+  return (await listWithEnd(hub, hub.db)).some(({ terms }) => {
+    const endMs = terms?.narrowByMs ?? null;
+    return isWindowOpen(endMs, beforeMs) && !isWindowOpen(endMs, now);
+  });
+}
+
+/** One that cannot be read lets nobody in by its old version, and is no reason to leave the clock wrong. */
+async function listWithEnd(hub: Hub, db: Db): Promise<readonly Rotation[]> {
+  const names = [...(await listTokenNames(db)), ...rungs.map(closingOf)];
+  const found = await Promise.all(names.map((name) => orUnreadable(findRunning(db, hub.vault, name))));
+  return found.flatMap((rotation) => (rotation === undefined || rotation === 'unreadable' ? [] : [rotation]));
 }
 
 function startedBy(rotation: Rotation | undefined, previous: LiveRecord, nowMs: number): boolean {

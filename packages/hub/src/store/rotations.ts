@@ -22,7 +22,7 @@ export async function findRotation(db: Db, vault: Vault, idOrSecret: string): Pr
     .selectFrom('rotations')
     .selectAll()
     .where((e) => e.or([e('id', '=', idOrSecret), e('secret', '=', idOrSecret)]))
-    .orderBy('started_at', 'desc')
+    // Of one secret, by its numbers: a clock may have been set back since one before it started, and they only rise.
     .orderBy('to_version', 'desc')
     .executeTakeFirst();
   return row === undefined ? undefined : withTerms(db, vault, decode(vault, row));
