@@ -296,6 +296,22 @@ describe('a host that was known by its token', () => {
   });
 });
 
+describe('beside the own bearer of its host', () => {
+  it('says nothing of what the agent has refused: whoever found the token would pause what the agent takes part in', async () => {
+    const agent = await enrolNew(hub, 'agent-7');
+    const own = (await issueHostToken(hub, 'agent-7', operator)).token;
+    const refused = [{ secret: 'fleet', reason: 'disk_full' }];
+    await agent.beat(hub, { bearer: own, body: { refused } });
+    expect(hub.roll.get('agent-7')?.refused).toEqual([]);
+    // The control: its agent does, and no such beat says otherwise; and a host without an agent speaks for itself.
+    await agent.beat(hub, { body: { refused } });
+    await agent.beat(hub, { bearer: own });
+    expect(hub.roll.get('agent-7')?.refused).toEqual(refused);
+    await beat({ body: { refused } });
+    expect(hub.roll.get(ID)?.refused).toEqual(refused);
+  });
+});
+
 describe('what its publication does', () => {
   it('is nothing where first use is not accepted, and is first use where it is', async () => {
     expect(await beat()).toMatchObject({ pin: { state: 'not_accepted' } });

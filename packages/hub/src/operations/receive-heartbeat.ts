@@ -196,7 +196,8 @@ function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void 
   entry.skewMs = Number.isSafeInteger(skewMs) ? skewMs : null;
   hub.counts.skewSeconds.observe(Math.abs(skewMs) / 1_000);
   for (const { reason } of body.refused) hub.counts.add('delivery_refusals', closedWord(reason));
-  if (entry.refused.length > 0 || body.refused.length > 0) entry.refused = body.refused;
+  // A report too: no token of the host may pause what its agent takes part in.
+  if (isStrongest(who) && (entry.refused.length > 0 || body.refused.length > 0)) entry.refused = body.refused;
   entry.dirty = true;
 }
 
