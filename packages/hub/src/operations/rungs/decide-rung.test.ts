@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { authenticateHost, authenticateMember } from '../../authenticate.ts';
 import { addExisting, enrolNew, type TestHost } from '../../host.fixture.ts';
 import { whoAmI } from '../../http/who-am-i.ts';
-import { auditOf, codeOf, createTestHub, operator, type TestHub } from '../../hub.fixture.ts';
+import { auditOf, codeOf, createTestHub, HOUR_MS, operator, type TestHub } from '../../hub.fixture.ts';
 import { showHost } from '../../views/hosts.ts';
 import { listRungRows } from '../../views/rungs.ts';
 import { addHost } from '../add-host.ts';
@@ -13,6 +13,7 @@ import { createSecret } from '../create-secret.ts';
 import { evictHost, removeHost } from '../end-host.ts';
 import { issueHostToken } from '../issue-host-token.ts';
 import { receiveHeartbeat } from '../receive-heartbeat.ts';
+import { rollBackRotation, startRotation, stepRungs } from '../rotation/walk.ts';
 import { receiveDeclaredBeat } from '../token/receive-declared-beat.ts';
 import { clearRungRule, decideRungRule } from './decide-rung.ts';
 
@@ -123,6 +124,33 @@ describe('a rung that the fleet refuses', () => {
     expect(await codeOf(refuse('derived', { leave }))).toBe('no_rung_left');
     expect(await codeOf(refuse('derived', { host: 'agent-7' }))).toBe('no_rung_left');
     expect(await doors()).toEqual([NO, NO, YES]);
+  });
+});
+
+describe('the last rung that a rotation leaves', () => {
+  const leave = ['agent-7', 'printer-1'];
+  const close = (terms: Partial<Parameters<typeof startRotation>[1]> = {}) => {
+    const leak = { reason: 'leak', narrowByMs: hub.clock.now() + HOUR_MS } as const;
+    return startRotation(hub, { secret: 'rung:host-token', leave: [], ...leak, ...terms }, operator);
+  };
+
+  it('is not refused while it runs: at its end nobody could get back in', async () => {
+    await refuse('fleet-token', { leave });
+    await close();
+    expect(await codeOf(refuse('derived', { leave }))).toBe('no_rung_left');
+    await hub.wall.advance(HOUR_MS);
+    while (await stepRungs(hub));
+    expect(await doors()).toEqual([NO, NO, YES]);
+  });
+
+  it('may be refused where another one stays, and once the rotation goes back', async () => {
+    await close({ reason: 'planned', narrowByMs: null });
+    expect(await codeOf(refuse('derived', { leave }))).toBe(YES);
+    await accept('derived');
+    await refuse('fleet-token', { leave });
+    expect(await codeOf(refuse('derived', { leave }))).toBe('no_rung_left');
+    await rollBackRotation(hub, 'rung:host-token', 'not yet', operator);
+    expect(await codeOf(refuse('derived', { leave }))).toBe(YES);
   });
 });
 

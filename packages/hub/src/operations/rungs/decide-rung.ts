@@ -1,14 +1,24 @@
 /** `rung accept`, `rung refuse`, `rung clear`: which rungs are accepted, of the fleet or of one host, and why (design 3). */
 import { RollcallError } from '@rollcall/core/errors';
-import { coverLeave } from '@rollcall/core/rotation';
-import { assertRungLeft, type Rung, type RungPolicy, type RungRule, whoNeeds } from '@rollcall/core/rungs';
+import { coverLeave, stayingVersion } from '@rollcall/core/rotation';
+import {
+  assertRungLeft,
+  closingOf,
+  type Rung,
+  type RungPolicy,
+  type RungRule,
+  rungs,
+  whoNeeds,
+} from '@rollcall/core/rungs';
 import type { DecideRungBody, RungRow } from '@rollcall/wire';
 import type { Hub } from '../../hub.ts';
 import { refresh } from '../../refresh.ts';
 import { type Actor, appendAudit } from '../../store/audit.ts';
 import { readHost } from '../../store/hosts.ts';
+import { findRunning } from '../../store/rotations.ts';
 import { deleteRungRule, FLEET, findRungPolicy, writeRungRule } from '../../store/rung-rules.ts';
 import type { Tx } from '../../store/schema.ts';
+import { orUnreadable } from '../../store/trust-row.ts';
 import { toRungRow } from '../../views/rungs.ts';
 import { observeStanding } from './observe-standing.ts';
 
@@ -29,7 +39,7 @@ export async function decideRungRule(hub: Hub, rung: Rung, body: DecideRungBody,
       return toRungRow(rung, fleet, own);
     }
     const after: RungPolicy = { ...fleet, [rung]: rule };
-    assertRungLeft(after, {});
+    if (!isAccepted) assertRungLeft(await afterClosings(hub, tx, after), {});
     const left = isAccepted ? [] : await coverCutOff(hub, tx, rung, leave);
     await writeFleetRule(hub, tx, rung, rule);
     await record(hub, tx, { action, target: 'fleet', rung, reason, left, actor });
@@ -63,6 +73,18 @@ export async function clearRungRule(
   });
   await refresh(hub);
   return row;
+}
+
+/** As it will be once the rotations that close rungs have ended: a time may end them, whatever is decided meanwhile. */
+async function afterClosings({ vault }: Pick<Hub, 'vault'>, tx: Tx, fleet: RungPolicy): Promise<RungPolicy> {
+  let after = fleet;
+  for (const rung of rungs) {
+    const rotation = await orUnreadable(findRunning(tx, vault, closingOf(rung)));
+    if (rotation === undefined) continue;
+    const goesBack = rotation !== 'unreadable' && stayingVersion(rotation) === rotation.from;
+    if (!goesBack) after = { ...after, [rung]: { isAccepted: false, reason: '', sinceMs: null } };
+  }
+  return after;
 }
 
 function assertReason(reason: string): void {
