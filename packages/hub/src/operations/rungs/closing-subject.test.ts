@@ -10,6 +10,7 @@ import { showRotation } from '../../views/rotations.ts';
 import { listRungRows } from '../../views/rungs.ts';
 import { reenrolHost } from '../add-host.ts';
 import { createSecret } from '../create-secret.ts';
+import { removeHost } from '../end-host.ts';
 import { cutRotation, leaveRotation, pauseRotation, resumeRotation } from '../rotation/hold.ts';
 import { retireRotation } from '../rotation/retire.ts';
 import { advanceRotation, observeRotations, rollBackRotation, startRotation, stepRungs } from '../rotation/walk.ts';
@@ -188,6 +189,16 @@ describe('on the way', () => {
       ['web-2'],
       'unauthenticated',
     ]);
+  });
+
+  it('one that was left, went, and comes again under its id is waited for', async () => {
+    await start();
+    await advance();
+    await leaveRotation(hub, RUNG, { leave: ['web-2'], reason: 'it is in a box' }, operator);
+    expect(await blockers()).toEqual([]);
+    await removeHost(hub, 'web-2', operator);
+    await addExisting(hub, 'web-2');
+    expect([(await status()).rotation.left, await blockers()]).toEqual([[], ['web-2 seen_higher']]);
   });
 
   it('a host with a rule of its own is nobody’s to wait for, before and after', async () => {
