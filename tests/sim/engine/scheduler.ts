@@ -46,6 +46,12 @@ export class Violation extends Error {
 
 const drain = promisedImmediate(setImmediate);
 
+/**
+ * Follows a task through its awaits, also where it waits for something that another task reads for both. One for all runs: at every
+ * promise node asks each that was ever made, and one a run would slow the next one down.
+ */
+const running = new AsyncLocalStorage<Task>();
+
 export class Scheduler {
   /** True time, which no machine knows. */
   nowMs = 0;
@@ -55,8 +61,6 @@ export class Scheduler {
   readonly #trace: Trace;
   readonly #onTaskFailed: (task: Task, error: unknown) => void;
   #parked: Parked[] = [];
-  /** Follows a task through its awaits, also where it waits for something that another task reads for both. */
-  readonly #running = new AsyncLocalStorage<Task>();
   /** Tasks with nothing parked: they wait for another task of their process. */
   readonly #adrift = new Set<Task>();
 
@@ -68,7 +72,7 @@ export class Scheduler {
 
   /** Whose continuation is running. */
   get current(): Task | undefined {
-    return this.#running.getStore();
+    return running.getStore();
   }
 
   /** Begins `work` as a step of its own. `host`: in whose name it is done. */
@@ -80,7 +84,7 @@ export class Scheduler {
       dueMs: this.nowMs,
       isEvent: true,
       resume: () => {
-        this.#running.run(task, work).then(
+        running.run(task, work).then(
           () => {
             task.hasEnded = true;
           },
