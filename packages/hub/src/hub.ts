@@ -5,6 +5,7 @@ import type { Log, Random } from '@rollcall/core/ports';
 import type { HubKey } from '@rollcall/core/seal';
 import type { TrustBundle } from '@rollcall/wire';
 import type { Authority } from '@rollcall/x509';
+import type { Attendance } from './attendance.ts';
 import type { Challenges } from './challenges.ts';
 import type { Counts } from './counts.ts';
 import type { HubClock } from './hub-clock.ts';
@@ -48,6 +49,8 @@ export interface Hub {
   readonly statements: Statements;
   readonly counts: Counts;
   readonly oldHits: OldHits;
+  /** Whether this process was there to count who came. */
+  readonly attendance: Attendance;
   /** Shared tokens: what verifies, and what was counted, reported and probed. */
   readonly tokens: LiveTokens;
   readonly tokenHits: TokenHits;

@@ -2,7 +2,7 @@
 import { lastStoodOn } from '@rollcall/core/rungs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { enrolNew } from './host.fixture.ts';
-import { codeOf, createTestHub, DAY_MS, HOUR_MS, operator, START_MS, type TestHub } from './hub.fixture.ts';
+import { codeOf, createTestHub, DAY_MS, HOUR_MS, MINUTE_MS, operator, START_MS, type TestHub } from './hub.fixture.ts';
 import { acceptTime } from './operations/accept-time.ts';
 import { advanceRotation, startRotation } from './operations/rotation/walk.ts';
 import { writeMeta } from './store/meta.ts';
@@ -32,7 +32,17 @@ describe('no quiet window of a rung is covered', () => {
     expect(await advance()).toBe('done');
   });
 
-  it('by the time for which its machine was suspended, nor by one that its clock was set forward by', async () => {
+  it('by the time for which its machine was suspended, or the process stopped', async () => {
+    hub.attendance.tick();
+    for (let minute = 0; minute < 60; minute += 1) {
+      for (const _half of [0, 1]) await hub.wall.advance(MINUTE_MS / 2).then(hub.attendance.tick);
+    }
+    expect(quietForMs()).toBe(HOUR_MS);
+    await hub.wall.advance(2 * DAY_MS);
+    expect([quietForMs(), await advance()]).toEqual([HOUR_MS, 'gate_closed']);
+  });
+
+  it('by one that its clock was set forward by', async () => {
     await hub.wall.advance(HOUR_MS);
     hub.wall.setWall(START_MS + 2 * DAY_MS);
     await acceptTime(hub, operator);

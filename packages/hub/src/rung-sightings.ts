@@ -6,6 +6,7 @@ import { limits } from '@rollcall/core/limits';
 import type { HitSource } from '@rollcall/core/rotation';
 import { closingOf, noteGap, noteSighting, type Rung, rungs, type Sightings } from '@rollcall/core/rungs';
 import { networkOf } from '@rollcall/wire';
+import type { Attendance } from './attendance.ts';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
 import { deleteMeta, findMeta, writeMeta } from './store/meta.ts';
@@ -26,11 +27,13 @@ const LEFT_BEHIND = 'rung_sightings';
 export async function createRungSightings(deps: {
   readonly db: Db;
   readonly vault: Vault;
-  readonly clock: Pick<HubClock, 'read'>;
+  readonly clock: Pick<HubClock, 'now'>;
+  readonly attendance: Attendance;
 }): Promise<RungSightings> {
-  const { db, vault, clock } = deps;
-  let lookedAt = clock.read();
-  const startedMs = lookedAt.nowMs;
+  const { db, vault, clock, attendance } = deps;
+  const startedMs = clock.now();
+  let lookedAtMs = startedMs;
+  let missedMs = attendance.missedMs();
   const left = await db.transaction().execute(async (tx) => {
     const text = await findMeta(tx, vault, LEFT_BEHIND);
     if (text !== undefined) await deleteMeta(tx, LEFT_BEHIND);
@@ -40,15 +43,15 @@ export async function createRungSightings(deps: {
   // For as long as the hub was stopped nobody was counted.
   const held = new Map(rungs.map((rung) => [rung, kept(rung, startedMs) ?? beginning(startedMs)]));
 
-  /** Time that went by while this process did not run, or that a clock was set forward by, is no part of a window either. */
   const lookAgain = (): void => {
-    const { nowMs, monotonicMs } = clock.read();
-    const missedMs = nowMs - lookedAt.nowMs - (monotonicMs - lookedAt.monotonicMs);
-    const gapMs = missedMs > limits.freshMinMs ? missedMs : 0;
-    if (gapMs > 0 || nowMs < lookedAt.nowMs) {
+    const nowMs = clock.now();
+    const inAllMs = attendance.missedMs();
+    const gapMs = inAllMs - missedMs;
+    if (gapMs > 0 || nowMs < lookedAtMs) {
       for (const [rung, sightings] of held) held.set(rung, noteGap(sightings, gapMs, nowMs));
     }
-    lookedAt = { ...lookedAt, nowMs, monotonicMs };
+    missedMs = inAllMs;
+    lookedAtMs = nowMs;
   };
   const of = (rung: Rung): Sightings => {
     lookAgain();
@@ -61,7 +64,7 @@ export async function createRungSightings(deps: {
       const walks = await Promise.all(rungs.map((rung) => orUnreadable(findRunning(db, vault, closingOf(rung)))));
       if (walks.every((walk) => walk === undefined)) return;
       const ofRungs = Object.fromEntries(rungs.map((rung) => [rung, of(rung)]));
-      const text = JSON.stringify({ atMs: lookedAt.nowMs, rungs: ofRungs });
+      const text = JSON.stringify({ atMs: lookedAtMs, rungs: ofRungs });
       await db.transaction().execute((tx) => writeMeta(tx, vault, LEFT_BEHIND, text));
     },
   };

@@ -19,7 +19,18 @@ it('the one cron job stays among the sources, however many names somebody else t
   expect(tokenHits.sources('fleet', 1)).not.toContainEqual(expect.objectContaining({ userAgent: 'cron' }));
 });
 
-it('no window is covered by the time for which the machine was suspended, nor by one that its clock was set forward by', async () => {
+it('no window is covered by the time for which the machine was suspended, or the process stopped', async () => {
+  const hub = await createTestHub();
+  const quietForMs = () => hub.clock.now() - hub.tokenHits.count('fleet', 1, hub.clock.now()).flatSinceMs;
+  expect(quietForMs()).toBe(0);
+  hub.attendance.tick();
+  for (let round = 0; round < 10; round += 1) await hub.wall.advance(limits.freshMinMs).then(hub.attendance.tick);
+  expect(quietForMs()).toBe(10 * limits.freshMinMs);
+  await hub.wall.advance(2 * DAY_MS);
+  expect(quietForMs()).toBe(10 * limits.freshMinMs);
+});
+
+it('no window is covered by a time that the clock was set forward by', async () => {
   const hub = await createTestHub();
   const quietForMs = () => hub.clock.now() - hub.tokenHits.count('fleet', 1, hub.clock.now()).flatSinceMs;
   expect(quietForMs()).toBe(0);

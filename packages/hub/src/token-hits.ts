@@ -9,7 +9,7 @@ import type { Random } from '@rollcall/core/ports';
 import { type CountRecord, type HitSource, keepFairly, noteCount } from '@rollcall/core/rotation';
 import type { TokenRole } from '@rollcall/core/verify';
 import { networkOf } from '@rollcall/wire';
-import type { HubClock } from './hub-clock.ts';
+import type { Attendance } from './attendance.ts';
 import type { Vault } from './kek/vault.ts';
 import { deleteMeta, findMeta, writeMeta } from './store/meta.ts';
 import type { Db } from './store/schema.ts';
@@ -41,14 +41,14 @@ export async function createTokenHits(deps: {
   readonly db: Db;
   readonly vault: Vault;
   readonly random: Random;
-  readonly clock: Pick<HubClock, 'monotonic'>;
+  readonly attendance: Attendance;
 }): Promise<TokenHits> {
-  const { db, vault, random, clock } = deps;
+  const { db, vault, random, attendance } = deps;
   const records = new Map<string, CountRecord>();
   /** Those that a clean stop left behind: for as long as the hub was down nobody was counted. */
   const resumed = new Set<string>();
-  /** Monotonic, when each was looked at last. */
-  const lookedAt = new Map<string, number>();
+  /** How much was missed in all when each was looked at last. */
+  const missed = new Map<string, number>();
   const counts = new Map<string, number>();
   const kinds = new Map<string, number>();
   const sources = new Map<string, Map<string, HitSource>>();
@@ -74,11 +74,11 @@ export async function createTokenHits(deps: {
 
   const count = (of: string, nowMs: number): CountRecord => {
     const before = records.get(of);
-    // This process counts for as long as it runs, whether anybody asks or not: that nobody did is no gap. But that time went by in
-    // which it did not run, as of a machine that was suspended, is one; and so is what a clock was set forward by.
-    const ranMs = clock.monotonic() - (lookedAt.get(of) ?? 0);
-    const known = before === undefined || resumed.delete(of) ? before : countedFor(before, ranMs, nowMs);
-    lookedAt.set(of, clock.monotonic());
+    // This process counts for as long as it runs, whether anybody asks or not: that nobody did is no gap.
+    const missedMs = attendance.missedMs();
+    const gapMs = missedMs - (missed.get(of) ?? missedMs);
+    const known = before === undefined || resumed.delete(of) ? before : countedUntil(before, nowMs, gapMs);
+    missed.set(of, missedMs);
     const record = noteCount(known ?? null, { counter, count: counts.get(of) ?? 0 }, nowMs, limits.freshMinMs);
     records.set(of, record);
     return record;
@@ -102,7 +102,7 @@ export async function createTokenHits(deps: {
     count: (secret, version, nowMs) => count(key(secret, version), nowMs),
     sources: (secret, version) => [...(sources.get(key(secret, version))?.values() ?? [])].reverse(),
     forget: (secret) => {
-      for (const kept of [records, counts, sources, lookedAt]) {
+      for (const kept of [records, counts, sources, missed]) {
         for (const of of kept.keys()) if (of.startsWith(`${secret} `)) kept.delete(of);
       }
     },
@@ -122,9 +122,8 @@ export async function createTokenHits(deps: {
 }
 
 /** A time that was set back is left to be found out. */
-function countedFor(before: CountRecord, ranMs: number, nowMs: number): CountRecord {
-  const { reportedAtMs } = before;
-  return nowMs < reportedAtMs ? before : { ...before, reportedAtMs: Math.min(reportedAtMs + ranMs, nowMs) };
+function countedUntil(before: CountRecord, nowMs: number, gapMs: number): CountRecord {
+  return nowMs < before.reportedAtMs ? before : { ...before, reportedAtMs: nowMs - gapMs };
 }
 
 /** The one that was silent for longest, of the network that has most of them: many names of one push nobody out. */

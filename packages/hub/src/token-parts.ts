@@ -1,5 +1,6 @@
 /** The parts of a hub that shared tokens and rungs need: the same whether a listener is opened beside them or a simulator drives them. */
 import type { Random } from '@rollcall/core/ports';
+import { createAttendance } from './attendance.ts';
 import type { Hub } from './hub.ts';
 import type { HubClock } from './hub-clock.ts';
 import type { Vault } from './kek/vault.ts';
@@ -13,7 +14,7 @@ import { createTokenReports } from './token-reports.ts';
 
 export type TokenParts = Pick<
   Hub,
-  'tokens' | 'tokenHits' | 'tokenReports' | 'tokenProbes' | 'references' | 'rungSightings'
+  'attendance' | 'tokens' | 'tokenHits' | 'tokenReports' | 'tokenProbes' | 'references' | 'rungSightings'
 >;
 
 export async function createTokenParts(deps: {
@@ -25,12 +26,14 @@ export async function createTokenParts(deps: {
   const tokens = createLiveTokens(deps);
   // Tokens that cannot be read stop no hub: it says so in its readiness, and lets nobody in by one (design 4).
   await tokens.reload().catch(() => undefined);
+  const attendance = createAttendance(deps.clock);
   return {
+    attendance,
     tokens,
-    tokenHits: await createTokenHits(deps),
+    tokenHits: await createTokenHits({ ...deps, attendance }),
     tokenReports: await createTokenReports(deps),
     tokenProbes: createTokenProbes(deps.random),
     references: noScanRoots,
-    rungSightings: await createRungSightings(deps),
+    rungSightings: await createRungSightings({ ...deps, attendance }),
   };
 }

@@ -47,6 +47,14 @@ describe('the jobs of a hub', () => {
     expect((await listLiveness(hub.db))[0]).toMatchObject({ address: '198.51.100.9' });
   });
 
+  it('say once a second that the process runs: for as long as they do not nobody was counted', async () => {
+    let ticks = 0;
+    Object.assign(hub.attendance, { tick: () => (ticks += 1) });
+    start();
+    for (let round = 0; round < 5; round += 1) await pass(limits.livenessFlushMs);
+    expect(ticks).toBeGreaterThanOrEqual(5);
+  });
+
   it('carry a rotation on by themselves, and close its window when its time has come', async () => {
     start();
     await rotate();

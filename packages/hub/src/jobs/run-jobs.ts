@@ -33,6 +33,7 @@ export type JobName = (typeof jobNames)[number];
 
 export function runJobs(hub: Hub, clock: Clock, certificate: Pick<ServerCertificate, 'renewIfDue'>): Jobs {
   const liveness = loop(hub, clock, 'liveness', async () => {
+    hub.attendance.tick();
     await flushDirtyLiveness(hub);
     return limits.livenessFlushMs;
   });
