@@ -4,7 +4,7 @@ import { limits } from '@rollcall/core/limits';
 import { encodeTime } from '@rollcall/core/time';
 import { remoteRefusal } from './client.ts';
 import { formatInstant, formatSpan } from './output/age.ts';
-import { formatFields, type View } from './output/page.ts';
+import { formatFields, type View, wrap } from './output/page.ts';
 import { printable } from './output/printable.ts';
 import type { Cell } from './output/table.ts';
 
@@ -39,22 +39,29 @@ export function failureJson(failure: Failure): { code: string; message: string; 
 /** For standard error: the line that is quoted in a ticket, and what to do. */
 export function formatFailure(failure: Failure, view: View, parts: { readonly details: boolean }): string[] {
   const facts = parts.details ? detailFields(failure, view) : [];
-  return [headline(failure, view), ...formatFields([...facts, ['hint', failure.hint]], view)];
+  return [...headline(failure, view), ...formatFields([...facts, ['hint', failure.hint]], view)];
 }
 
 /** For standard output, where what is wrong *is* the output (exit 3). */
 export function formatBlocked(failure: Failure, view: View): string[] {
   const facts = detailFields(failure, view);
-  return [view.style.warn(printable(failure.message)), ...(facts.length === 0 ? [] : formatFields(facts, view))];
+  return [
+    ...wrap(failure.message, view.width).map(view.style.warn),
+    ...(facts.length === 0 ? [] : formatFields(facts, view)),
+  ];
 }
 
-function headline(failure: Failure, view: View): string {
-  const paint = failure.exit === 3 ? view.style.warn : view.style.bad;
-  return `${paint(printable(failure.code))}: ${printable(failure.message)}`;
+/** The code stands first on its line, so that it is found; what is long goes on below, set in. */
+function headline({ code, message, exit }: Failure, view: View): string[] {
+  const paint = exit === 3 ? view.style.warn : view.style.bad;
+  const name = printable(code);
+  const [first = '', ...rest] = wrap(`${name}: ${message}`, view.width - 2);
+  return [`${paint(name)}${first.slice(name.length)}`, ...rest.map((line) => `  ${line}`)];
 }
 
 function detailFields(failure: Failure, view: View): (readonly [string, Cell])[] {
   return Object.entries(failure.details).flatMap(([name, value]): (readonly [string, Cell])[] => {
+    if (Array.isArray(value) && value.length === 0) return [];
     if (name === 'problems' && Array.isArray(value)) return problemFields(value as readonly string[]);
     return typeof value === 'number' && name.endsWith('Ms')
       ? [[printable(name.slice(0, -'Ms'.length)), timeText(value, view.nowMs)]]

@@ -261,6 +261,8 @@ describe('a command line that does not fit together', () => {
     ['hots list', "unknown command 'hots' (Did you mean host?)", 'rollcall --help'],
     ['host lst', "unknown command 'lst' (Did you mean list?)", 'rollcall host --help'],
     ['host list --jsno', "unknown option '--jsno' (Did you mean --json?)", 'rollcall host list --help'],
+    ['status', "unknown command 'status'", 'Is it `rollcall hub status` or `rollcall agent status`'],
+    ['list', "unknown command 'list'", 'See `rollcall --help`'],
     ['host show', "missing required argument 'host'", 'rollcall host show --help'],
     ['host show a b', "too many arguments for 'show'", 'rollcall host show --help'],
     ['host add a --reach sideways', "argument 'sideways' is invalid", 'rollcall host add --help'],
@@ -278,6 +280,10 @@ describe('a command line that does not fit together', () => {
     ['agent start --state s --life latest', '--life takes a whole number', 'host show'],
     ['secret create master --holders all', '--holders belongs to a shared token', 'Every host holds'],
     ['rotation start api --batch 0', '--batch takes a whole number from 1 on', 'See --help'],
+    ['rotation start master --auto', '--auto and --batch belong to a shared token', 'rolls by itself'],
+    ['rotation start master --batch 2', '--auto and --batch belong to a shared token', 'rolls by itself'],
+    ['secret hold master agent-7', 'hold and release belong to a shared token', 'Every host holds'],
+    ['secret release master agent-7', 'hold and release belong to a shared token', 'Every host holds'],
     ['demo --hosts 0', '--hosts takes a whole number', 'See --help'],
   ])('rollcall %s', async (line, reason, hint) => {
     const words = line.split(' ').filter((word) => word !== '');
@@ -294,6 +300,9 @@ describe('a command line that does not fit together', () => {
     expect(run).toMatchObject({ exit: 2, stdout: '', asked: [] });
     expect(run.stderr.replace(/\n +/g, ' ')).toContain(reason);
     expect(run.stderr.replace(/\n +/g, ' ')).toContain(hint);
+    // What stands between backquotes is never broken, and may be longer.
+    const wide = run.stderr.split('\n').filter((each) => [...each].length > 80);
+    expect(wide.filter((each) => !/^ *`[^`]+`\S*$/.test(each))).toEqual([]);
     const json = await transcript([...words, '--json'], options);
     expect(json).toMatchObject({ exit: 2, json: { error: { code: 'usage' } }, asked: [] });
   });

@@ -137,7 +137,16 @@ function fromCommander(error: CommanderError, program: Command, argv: readonly s
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
     .replace(/\.$/, '');
-  return usageError(reason, hint);
+  const homes = homesOf(/^unknown command '([^']+)'/.exec(reason)?.[1], program, argv);
+  return usageError(reason, homes === undefined ? hint : `Is it ${homes}? ${hint}`);
+}
+
+/** Of `status`, typed alone: which nouns have a verb of that name, if a person can read them all. */
+function homesOf(word: string | undefined, program: Command, argv: readonly string[]): string | undefined {
+  if (word === undefined || innermostCommand(program, argv) !== program.name()) return undefined;
+  const homes = program.commands.filter(({ commands }) => commands.some((each) => each.name() === word));
+  if (homes.length === 0 || homes.length > 3) return undefined;
+  return homes.map((noun) => `\`${program.name()} ${noun.name()} ${word}\``).join(' or ');
 }
 
 /** As much of what was typed as names a command. */

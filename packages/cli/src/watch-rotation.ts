@@ -4,6 +4,7 @@ import { limits } from '@rollcall/core/limits';
 import type { Phase } from '@rollcall/core/rotation';
 import { encodeTime } from '@rollcall/core/time';
 import type { RotationStatus } from '@rollcall/wire';
+import { namingRotation } from './commands/rotation-answers.ts';
 import { formatClock } from './output/age.ts';
 import { createLiveBlock } from './output/live-block.ts';
 import { formatBrief, formatRotation, isEnded, walk } from './output/rotation.ts';
@@ -56,7 +57,7 @@ function stopped(context: Context, status: RotationStatus, reason: string): Resu
     json: status,
     text: formatRotation(status, viewNow(context)),
     exit: 3,
-    failure: new RollcallError('watch_ended', { reason }),
+    failure: namingRotation(new RollcallError('watch_ended', { reason }), status.rotation.secret),
   };
 }
 

@@ -250,7 +250,8 @@ function formatExisting(answer: AddHostAnswer, view: View): string[] {
     ),
     '  rollcall agent start --state /var/lib/rollcall-agent --hub https://HUB:7443 \\',
     `    --host ${answer.host} --life ${answer.life} \\`,
-    '    --hub-root-file /etc/rollcall/hub-root.json --master-file /etc/rollcall/master',
+    '    --hub-root-file /etc/rollcall/hub-root.json \\',
+    '    --master-file /etc/rollcall/master',
     ...wrap(
       'Nothing is sealed to it before it has a pin: `rollcall host reenrol`, or first use (`rollcall pin exposure`).',
       view.width,

@@ -34,7 +34,7 @@ const list = defineVerb({
       cells: [name, role, formatAge(addedAt, context.view.nowMs)],
     }));
     const columns = [{ title: 'NAME', elastic: 20 }, { title: 'ROLE' }, { title: 'ADDED' }];
-    const none = ['Nobody reaches the hub over TCP. Add the first: rollcall operator add NAME --role admin'];
+    const none = ['Nobody reaches the hub over TCP. Add the first:', '  rollcall operator add NAME --role admin'];
     return { json: answer, text: rows.length === 0 ? none : formatTable(columns, rows, context.view.width) };
   },
 });

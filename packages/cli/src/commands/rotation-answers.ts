@@ -1,8 +1,8 @@
 /** What the verbs of a rotation share: reading it, showing what blocks it, saying what a thief can still do. */
-import { errorTable, isRollcallError, type RollcallError } from '@rollcall/core/errors';
+import { errorTable, isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { rungOfClosing } from '@rollcall/core/rungs';
 import { type RotationStatus, routes } from '@rollcall/wire';
-import { formatNamed } from '../failure.ts';
+import { describeFailure, formatNamed } from '../failure.ts';
 import { formatGate, formatRotation } from '../output/rotation.ts';
 import { formatThief, thiefRows } from '../output/thief.ts';
 import type { Context, Result, VerbOptions } from '../verb.ts';
@@ -17,6 +17,24 @@ export function readRotation(context: Context, id: string | undefined): Promise<
   return context.hub().call(routes.showRotation, { params: { id: id ?? 'master' } });
 }
 
+/** What a verb throws, with hints that are about this rotation: a command without a name is about the master's. */
+export async function aboutRotation<T>(id: string | undefined, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw isRollcallError(error) ? namingRotation(error, id) : error;
+  }
+}
+
+/** Pasted as it stands, a hint must not look at, or resume, another rotation than the one that was refused. */
+export function namingRotation(error: RollcallError, id: string | undefined): RollcallError {
+  if (id === undefined || id === 'master') return error;
+  const { hint } = describeFailure(error);
+  const named = hint.replaceAll(/`rollcall rotation (status|resume|cut)`/g, `\`rollcall rotation $1 ${id}\``);
+  if (named === hint) return error;
+  return new RollcallError(error.code, { ...error.details, hint: named }, { cause: error.cause });
+}
+
 /** A refusal with exit 3 comes with the rotation as it stands: what is wrong is the output (design 8). */
 export async function orWhatBlocks(
   context: Context,
@@ -24,7 +42,7 @@ export async function orWhatBlocks(
   act: () => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await act();
+    return await aboutRotation(id, act);
   } catch (error) {
     if (!isRollcallError(error) || errorTable[error.code].exit !== 3) throw error;
     return blocked(context, error, await readRotation(context, id).catch(() => undefined));

@@ -94,8 +94,12 @@ describe('rollcall rotation status', () => {
 
   it('says when the way is open, and what had stopped it', async () => {
     expect((await transcript(['rotation', 'status'], { answers: { showRotation: openGate } })).stdout).toContain(
-      'is open: rollcall rotation advance master',
+      'is open:\n  rollcall rotation advance master --from rolling\n',
     );
+    const paused = { ...openGate, rotation: { ...openGate.rotation, pausedBecause: 'lunch' } };
+    const held = (await transcript(['rotation', 'status'], { answers: { showRotation: paused } })).stdout;
+    expect(held).toContain('`rollcall rotation resume master`');
+    expect(held).not.toContain('rotation advance');
     const ended = (await transcript(['rotation', 'status', 'rot-1'], { answers: { showRotation: done } })).stdout;
     // What was counted while it ran is not kept, and zeros would read as if nobody had come along.
     expect(ended).not.toMatch(/progress|old seen/);
@@ -104,6 +108,21 @@ describe('rollcall rotation status', () => {
     );
     expect(ended).toContain('stopped verifying 2026-11-29T11:59:55Z (5 s ago)');
     expect(ended).not.toContain('gate');
+  });
+
+  it('says of a token that was dropped that it is, whatever end it was given', async () => {
+    const terms = { auto: 'off' as const, batch: 1, narrowBy: at(3_600) };
+    const shown = async (phase: RotationStatus['rotation']['phase']) => {
+      const rotation = { ...rolling.rotation, secret: 'fleet-token', terms, phase };
+      const showRotation = { ...openGate, rotation, verifyUntil: at(3_600) };
+      return (await transcript(['rotation', 'status', 'fleet-token'], { answers: { showRotation } })).stdout;
+    };
+    expect(await shown('proving')).toContain('3 verifies until 2026-11-29T13:00:00Z (in 1 h)');
+    for (const phase of ['narrowing', 'done'] as const) {
+      const text = await shown(phase);
+      expect(text).toContain('3 does not verify');
+      expect(text).not.toContain('verifies until');
+    }
   });
 
   it('marks a name that was said with the token alone, and none that was proven', async () => {
@@ -152,6 +171,32 @@ describe('rollcall rotation advance', () => {
       exit: 3,
       json: { error: { code: 'gate_closed', details: { members: [LONG_ID] } }, gate: rolling.gate },
     });
+  });
+
+  it.each([
+    ['fleet-token', 'fleet-token'],
+    ['rung:fleet-token', 'rung:fleet-token'],
+    ['master', undefined],
+  ])('hints at the rotation of %s, and at no other', async (name, named) => {
+    const refusal = {
+      status: 409,
+      code: 'rotation_paused',
+      hint: 'See why with `rollcall rotation status`, then `rollcall rotation resume`.',
+    };
+    const answers = { advanceRotation: { refusal }, startRotation: { refusal }, showRotation: rolling };
+    const command = (verb: string) => `\`rollcall rotation ${verb}${named === undefined ? '' : ` ${named}`}\``;
+    for (const verb of ['advance', 'start']) {
+      const run = await transcript(['rotation', verb, name, '--json'], { answers });
+      const hint = `See why with ${command('status')}, then ${command('resume')}.`;
+      expect(run).toMatchObject({ exit: 3, json: { error: { code: 'rotation_paused', hint } } });
+    }
+  });
+
+  it('leaves out a list that names nobody', async () => {
+    const refusal = { status: 409, code: 'rotation_running', details: { hosts: [] } };
+    const run = await transcript(['rotation', 'start', 'fleet-token'], { answers: { startRotation: { refusal } } });
+    expect(run.exit).toBe(3);
+    expect(run.stdout).not.toContain('hosts');
   });
 
   it('reports the refusal alone when the rotation cannot be shown', async () => {
@@ -305,6 +350,13 @@ describe('closing a rung', () => {
     expect(run.stdout).toMatch(/stood on it +14 times/);
     expect(run.stdout).toContain('8 of 12 seen on a higher rung');
     expect(run.stdout).not.toMatch(/version|→ 2/);
+  });
+
+  it('has no versions in a list either', async () => {
+    const rotations = [closing.rotation, rolling.rotation];
+    const { stdout } = await transcript(['rotation', 'list'], { answers: { listRotations: { rotations } } });
+    expect(stdout).not.toContain('1 → 2');
+    expect(stdout).toContain('3 → 4');
   });
 
   it('says nothing of a thief: there is nothing of a rung to steal', async () => {

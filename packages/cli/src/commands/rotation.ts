@@ -9,7 +9,7 @@ import { usageError } from '../usage-error.ts';
 import { defineVerb, type Noun, yesOption } from '../verb.ts';
 import { watchRotation } from '../watch-rotation.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { leaveOption, orWhatBlocks, readRotation, withThief } from './rotation-answers.ts';
+import { aboutRotation, leaveOption, orWhatBlocks, readRotation, withThief } from './rotation-answers.ts';
 import { cut, leave, pause, resume, rollback } from './rotation-hold.ts';
 
 interface StartOptions {
@@ -60,6 +60,8 @@ const start = defineVerb<StartOptions>({
   run: async (context, [name], { reason, leave, narrowBy, auto, batch }) => {
     if (narrowBy !== undefined && reason !== 'leak')
       throw usageError('--narrow-by belongs to --reason leak', 'A planned rotation keeps its window.');
+    if (name === 'master' && (auto !== undefined || batch !== undefined))
+      throw usageError('--auto and --batch belong to a shared token', 'The master rolls by itself. Leave them out.');
     const body: StartRotationBody = {
       secret: parseRotated(name),
       ...(reason === undefined ? {} : { reason }),
@@ -68,7 +70,7 @@ const start = defineVerb<StartOptions>({
       ...(auto === undefined ? {} : { auto: auto === 'all' ? 'all' : 'to_narrowing' }),
       ...(batch === undefined ? {} : { batch: wholeNumber('--batch', batch, 1) }),
     };
-    const status = await context.hub().call(routes.startRotation, { body });
+    const status = await aboutRotation(body.secret, () => context.hub().call(routes.startRotation, { body }));
     if (status.rotation.reason !== 'leak') return { json: status, text: formatRotation(status, context.view) };
     return withThief(context, status, formatRotation(status, context.view));
   },
@@ -113,7 +115,7 @@ const watch = defineVerb<WatchOptions>({
 const advance = defineVerb<{ readonly from?: Phase }>({
   usage: 'advance [id]',
   summary: 'Go on to the next phase, if its gate is open; exits 3 with what is missing when it is not',
-  examples: ['rollcall rotation advance', 'rollcall rotation advance master --from rolling'],
+  examples: ['rollcall rotation advance', 'rollcall rotation advance fleet-token --from rolling'],
   options: [
     {
       flags: '--from <phase>',

@@ -137,6 +137,26 @@ describe('a shared token', () => {
     expect(run).toMatchObject({ exit: 2, json: { error: { code } }, asked: [] });
   });
 
+  it('says what comes next while nobody holds it', async () => {
+    const stands = (holders: string[]) => ({ createSecret: { ...secret, name: 'api', holders } });
+    const run = (holders: string[]) => transcript(['secret', 'create', 'api'], { answers: stands(holders) });
+    expect((await run([])).stdout).toContain('rollcall secret hold api all');
+    expect((await run(['all'])).stdout).not.toContain('secret hold');
+  });
+
+  it('tells whoever names a caller like a host how a caller is named', async () => {
+    const refusal = { status: 404, code: 'host_unknown', details: { host: 'deploy' } };
+    const answers = { changeHolders: { refusal }, createSecret: { refusal } };
+    for (const words of [
+      ['secret', 'hold', 'api', 'deploy'],
+      ['secret', 'create', 'api', '--holders', 'deploy'],
+    ]) {
+      const run = await transcript([...words, '--json'], { answers });
+      expect(run).toMatchObject({ exit: 1, json: { error: { code: 'host_unknown', details: { host: 'deploy' } } } });
+      expect(run.json).toMatchObject({ error: { hint: expect.stringContaining('caller:NAME') } });
+    }
+  });
+
   it('shows who holds it, and takes who else does', async () => {
     const shown = await transcript(['secret', 'show', 'fleet-token'], { answers: tokenAnswers });
     expect(shown.stdout).toMatch(/held by +all, caller:deploy\n/);

@@ -1,5 +1,6 @@
 /** `rollcall secret`: values go in, and never come out (I12). */
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
+import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { parseMasterFile, parseMember, parsePurpose, parseSecretName, parseTokenFile } from '@rollcall/core/keys';
 import { type CreateSecretBody, type HoldersBody, routes, type SecretRow } from '@rollcall/wire';
 import { readSecretFile } from '../input-file.ts';
@@ -9,6 +10,7 @@ import { printable } from '../output/printable.ts';
 import { type Cell, formatTable } from '../output/table.ts';
 import { usageError } from '../usage-error.ts';
 import { type Context, defineVerb, type Noun, type Result } from '../verb.ts';
+import { aboutRotation } from './rotation-answers.ts';
 
 interface HoldersOptions {
   readonly holders?: readonly string[];
@@ -33,7 +35,7 @@ const create = defineVerb<HoldersOptions>({
   options: [holdersOption],
   run: async (context, [name], { holders }) => {
     const body = { name: parseSecretName(name), ...readHolders(name, holders) };
-    const secret = await context.hub().call(routes.createSecret, { body });
+    const secret = await naming(() => context.hub().call(routes.createSecret, { body }));
     return { json: secret, text: created('made', secret) };
   },
 });
@@ -61,7 +63,7 @@ const importSecret = defineVerb<ImportOptions>({
   ],
   run: async (context, [name], options) => {
     const body = await readImport(context, parseSecretName(name), options);
-    const secret = await context.hub().call(routes.createSecret, { body });
+    const secret = await naming(() => context.hub().call(routes.createSecret, { body }));
     return { json: secret, text: created('imported', secret) };
   },
 });
@@ -121,7 +123,11 @@ function readSecret(context: Context, text: string | undefined): Promise<SecretR
 }
 
 async function changeHolders(context: Context, name: string | undefined, body: HoldersBody): Promise<Result> {
-  const secret = await context.hub().call(routes.changeHolders, { params: { name: parseSecretName(name) }, body });
+  const secretName = parseSecretName(name);
+  if (secretName === 'master') throw noHoldersOfMaster('hold and release belong');
+  const secret = await aboutRotation(secretName, () =>
+    naming(() => context.hub().call(routes.changeHolders, { params: { name: secretName }, body })),
+  );
   return { json: secret, text: formatSecret(secret, context.view) };
 }
 
@@ -147,9 +153,23 @@ function readHolders(
   holders: readonly string[] | undefined,
 ): Pick<CreateSecretBody, 'holders'> {
   if (holders === undefined) return {};
-  if (name === 'master')
-    throw usageError('--holders belongs to a shared token', 'Every host holds its keys of the master.');
+  if (name === 'master') throw noHoldersOfMaster('--holders belongs');
   return { holders: holders.map(parseMember) };
+}
+
+function noHoldersOfMaster(what: string): Error {
+  return usageError(`${what} to a shared token`, 'Every host holds its keys of the master.');
+}
+
+/** Whoever types the name of a deploy job meant a caller that is no host. */
+async function naming<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isRollcallError(error, 'host_unknown')) throw error;
+    const hint = 'See `rollcall host list`. A caller that is no host is named caller:NAME.';
+    throw new RollcallError('host_unknown', { ...error.details, hint }, { cause: error.cause });
+  }
 }
 
 function parseScheme(options: ImportOptions): CreateSecretBody['scheme'] {
@@ -176,9 +196,10 @@ function parseScheme(options: ImportOptions): CreateSecretBody['scheme'] {
   return { name: 'hmac-sha256', info };
 }
 
-function created(done: string, secret: SecretRow): string[] {
-  const version = secret.versions.at(-1);
-  return [`${secret.name} is ${done}: version ${version?.version ?? 1}, scheme ${version?.scheme ?? 'unknown'}.`];
+function created(done: string, { name, versions, holders }: SecretRow): string[] {
+  const version = versions.at(-1);
+  const made = `${name} is ${done}: version ${version?.version ?? 1}, scheme ${version?.scheme ?? 'unknown'}.`;
+  return holders?.length === 0 ? [made, `Nobody holds it yet: rollcall secret hold ${name} all`] : [made];
 }
 
 function formatSecret(secret: SecretRow, view: View): string[] {

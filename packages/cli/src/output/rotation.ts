@@ -31,7 +31,10 @@ export function formatRotation(status: RotationStatus, view: View): string[] {
       .map(() => ['left behind', { text: rotation.left.join(', '), paint: style.warn }] as const),
     ...(rotation.pausedBecause === null
       ? []
-      : [['paused', { text: rotation.pausedBecause, paint: style.bad }] as const]),
+      : ([
+          ['paused', { text: rotation.pausedBecause, paint: style.bad }],
+          ['', `to go on: \`rollcall rotation resume ${printable(rotation.secret)}\``],
+        ] as const)),
     ['id', rotation.id],
   ];
   return [
@@ -90,18 +93,20 @@ const SHOWN_SOURCES = 5;
 /** What holds the rotation up: each member, what is missing, since when, what to do. */
 export function formatGate({ rotation, gate }: RotationStatus, view: View): string[] {
   if (isEnded(rotation.phase)) return [];
-  if (gate.open)
-    return [
-      view.style.good(
-        `The gate out of ${printable(rotation.phase)} is open: rollcall rotation advance ${printable(rotation.secret)} --from ${printable(rotation.phase)}`,
-      ),
-    ];
+  if (gate.open) return formatOpenGate(rotation, view);
   return [
     view.style.warn(
       `The gate out of ${printable(rotation.phase)} is closed, ${countOf(gate.blockers.length, 'blocker')}:`,
     ),
     ...formatBlockers(gate.blockers, view),
   ];
+}
+
+/** The command is on a line of its own: to be copied, and never broken. */
+function formatOpenGate({ secret, phase, pausedBecause }: RotationRow, { style }: View): string[] {
+  const open = `The gate out of ${printable(phase)} is open`;
+  if (pausedBecause !== null) return [style.warn(`${open}, and nothing goes through it while this is paused.`)];
+  return [style.good(`${open}:`), `  rollcall rotation advance ${printable(secret)} --from ${printable(phase)}`];
 }
 
 /** What to do stands once below all neighbours that it is said of. */
@@ -128,7 +133,7 @@ export function formatRotations(rotations: readonly RotationRow[], view: View): 
     cells: [
       rotation.id,
       rotation.secret,
-      `${rotation.from} → ${rotation.to}`,
+      isClosing(rotation) ? '-' : `${rotation.from} → ${rotation.to}`,
       rotation.pausedBecause === null ? rotation.phase : { text: `${rotation.phase}, paused`, paint: view.style.bad },
       rotation.reason === 'leak' ? { text: 'leak', paint: view.style.bad } : rotation.reason,
       formatAge(rotation.startedAt, view.nowMs),
@@ -167,7 +172,9 @@ function formatWalk(phase: Phase): string {
 
 function formatWindow({ rotation, verifyUntil }: RotationStatus, view: View): string {
   if (isClosing(rotation)) return formatAcceptance(rotation, verifyUntil, view);
-  if (verifyUntil === null && rotation.terms !== undefined && phases[rotation.phase].verifierAccepts.includes('old')) {
+  // A token that was dropped does not wait for the end that it was given.
+  if (rotation.terms !== undefined && !isOldTaken(rotation)) return `${rotation.from} does not verify`;
+  if (verifyUntil === null && rotation.terms !== undefined) {
     return `${rotation.from} verifies until its gates say that nobody sends it`;
   }
   if (verifyUntil === null) return `${rotation.from} does not verify`;
@@ -175,8 +182,13 @@ function formatWindow({ rotation, verifyUntil }: RotationStatus, view: View): st
   return `${rotation.from} ${isOver ? 'stopped verifying' : 'verifies until'} ${isOver ? formatInstant(verifyUntil, view.nowMs) : `${formatClock(verifyUntil)} (${formatAge(verifyUntil, view.nowMs)})`}`;
 }
 
-function formatAcceptance({ phase }: RotationRow, until: string | null, view: View): string {
-  if (!phases[phase].verifierAccepts.includes('old')) return 'refused by the fleet';
+function formatAcceptance(rotation: RotationRow, until: string | null, view: View): string {
+  if (!isOldTaken(rotation)) return 'refused by the fleet';
   if (until === null) return 'accepted until its gates say that nobody stands on it';
   return `accepted until ${formatClock(until)} (${formatAge(until, view.nowMs)})`;
+}
+
+/** Of a phase that this version does not know nothing is said to be over. */
+function isOldTaken({ phase }: RotationRow): boolean {
+  return !Object.hasOwn(phases, phase) || phases[phase].verifierAccepts.includes('old');
 }

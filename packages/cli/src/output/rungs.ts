@@ -15,7 +15,7 @@ export function formatRungs({ rungs, exceptions, neverHeard, examined }: ListRun
     { title: 'HOSTS', align: 'right' as const },
     { title: 'DECIDED' },
   ];
-  const heard = neverHeard === 0 ? 'each was heard' : `${neverHeard} never heard`;
+  const heard = examined === 0 ? 'none on the roll' : neverHeard === 0 ? 'each was heard' : `${neverHeard} never heard`;
   return [
     ...formatTable(columns, rows, view.width),
     ...(exceptions.length === 0 ? [] : ['', ...formatExceptions(exceptions, view)]),

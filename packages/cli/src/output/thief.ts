@@ -7,7 +7,7 @@ import {
 } from '@rollcall/core/rotation';
 import type { RotationStatus } from '@rollcall/wire';
 import { formatInstant } from './age.ts';
-import { indented, type View } from './page.ts';
+import { indented, type View, wrap } from './page.ts';
 import { printable } from './printable.ts';
 
 /** The facts, for `--json` and for the page. */
@@ -27,10 +27,11 @@ export function formatThief(status: RotationStatus, view: View): string[] {
     rows.filter((row) => row.verdict === verdict).flatMap(({ text }) => bullet(text, view));
   const can = listed('can');
   const secret = `${printable(rotation.secret)} version ${rotation.from}`;
+  const until = `Until ${formatInstant(verifyUntil, view.nowMs)} a thief of ${secret} can still:`;
   return [
     ...(can.length === 0
       ? [view.style.good(`The window is closed: nothing of ${secret} verifies any more.`)]
-      : [view.style.warn(`Until ${formatInstant(verifyUntil, view.nowMs)} a thief of ${secret} can still:`), ...can]),
+      : [...wrap(until, view.width).map(view.style.warn), ...can]),
     'It cannot, now or later:',
     ...listed('cannot'),
     rotation.terms === undefined ? 'It may, where `rollcall pin confirm` was not done:' : 'It may:',
