@@ -86,6 +86,7 @@ describe.skipIf(!isThere('bash'))('bash completes', () => {
       ['pin', 'accept-first-use', 'o'],
       ['on', 'off'],
     ],
+    [['rung', 'refuse', 'f'], ['fleet-token']],
     [['completion', ''], expect.arrayContaining(['bash', 'zsh', 'fish'])],
     [
       ['operator', 'add', 'ada', '--role', ''],

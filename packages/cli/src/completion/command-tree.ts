@@ -1,4 +1,5 @@
 /** What there is to complete, read off the program itself, so that no script can know another command line than this one. */
+import { rungs } from '@rollcall/core/rungs';
 import type { Command, Option } from 'commander';
 
 export interface Word {
@@ -59,6 +60,7 @@ function describeOption(option: Option): CompletedOption {
 /** By the name that help shows: `file`, `dir`, or `on|off`. */
 function kindOf(name: string | undefined): Value {
   if (name === undefined) return { kind: 'none' };
+  if (name === 'rung') return { kind: 'words', words: rungs };
   if (name.includes('|')) return { kind: 'words', words: name.split('|') };
   return { kind: name === 'file' ? 'file' : name === 'dir' ? 'directory' : 'anything' };
 }
