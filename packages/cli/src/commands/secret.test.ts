@@ -137,6 +137,12 @@ describe('a shared token', () => {
     expect(run).toMatchObject({ exit: 2, json: { error: { code } }, asked: [] });
   });
 
+  it.each(['two words here and more than 22', ''])('says what is to stand in its file, not in %j', async (text) => {
+    const run = await transcript(['secret', 'import', 'api', '--file', '-', '--json'], { answers, stdin: text });
+    expect(run).toMatchObject({ exit: 2, json: { error: { code: 'malformed_file' } }, asked: [] });
+    expect(run.json).toMatchObject({ error: { hint: expect.stringContaining('One token') } });
+  });
+
   it('says what comes next while nobody holds it', async () => {
     const stands = (holders: string[]) => ({ createSecret: { ...secret, name: 'api', holders } });
     const run = (holders: string[]) => transcript(['secret', 'create', 'api'], { answers: stands(holders) });

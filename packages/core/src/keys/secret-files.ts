@@ -22,7 +22,8 @@ export function parseTokenFile(bytes: Uint8Array): string {
   assertNoByteOrderMark(bytes);
   // latin1, since it takes any byte: what is not visible ASCII is then refused below, and not replaced before.
   const text = Buffer.from(bytes).toString('latin1').trim();
-  if (text.length > limits.tokenTextMaxCharacters || !TOKEN_TEXT.test(text)) throw new RollcallError('malformed_file');
+  if (text.length > limits.tokenTextMaxCharacters || !TOKEN_TEXT.test(text))
+    throw new RollcallError('malformed_file', { hint: 'One token is to stand in it, on one line, and nothing else.' });
   return text;
 }
 
