@@ -63,7 +63,8 @@ export function judgePrivacy(
   const word = shellWord(path);
   const findings: Finding[] = [];
   if (fact.uid !== uid) {
-    const text = `It belongs to user ${fact.uid}, and this is user ${uid}.`;
+    // Whoever looks at what another user runs is not to take it away from him.
+    const text = `It belongs to user ${fact.uid}, and this is user ${uid}. If it is to be so, look as user ${fact.uid} instead.`;
     findings.push({ code: foreign, about: path, text, remedy: `chown ${uid} ${word}` });
   }
   if ((fact.mode & 0o077) !== 0) {

@@ -158,8 +158,10 @@ function exchange(socketPath: string, route: Route): Promise<{ readonly status: 
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
       const cause = systemCode(error) ?? 'unknown';
-      const code = cause === 'EACCES' || cause === 'EPERM' ? 'file_unreadable' : 'agent_not_running';
-      reject(new RollcallError(code, { file: socketPath, cause }, { cause: error }));
+      const isForeign = cause === 'EACCES' || cause === 'EPERM';
+      const hint = 'Ask as the user that the agent runs as: `sudo -u USER rollcall …`, or become that user.';
+      const code = isForeign ? 'file_unreadable' : 'agent_not_running';
+      reject(new RollcallError(code, { file: socketPath, cause, ...(isForeign ? { hint } : {}) }, { cause: error }));
     };
     const asked = request(
       { socketPath, path: route.path, method: route.method, timeout: timeoutMs(route) },

@@ -40,7 +40,7 @@ describe('rollcall doctor', () => {
     const run = await transcript(['doctor', '--dir', '/d', '--state', '/s'], { parts });
     expect(run).toMatchObject({ exit: 0, stderr: '' });
     expect(run.stdout).toMatch(
-      /^hub in \/d \(running\): nothing found\nagent in \/s \(not running, .*looked at\):\s+nothing found\n$/,
+      /^hub in \/d \(running\): nothing found\nagent in \/s \(it does not answer, .*looked at\):\s+nothing found\n$/,
     );
     expect(run.stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(asked).toEqual([{ dir: '/d' }, { stateDir: '/s', given: [] }]);

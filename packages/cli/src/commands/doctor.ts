@@ -13,7 +13,7 @@ import {
 } from '@rollcall/wire';
 import { given, readConfigSource } from '../config-source.ts';
 import { loadAgent, loadHub } from '../optional-package.ts';
-import { countOf, firstOf, indented, type View } from '../output/page.ts';
+import { countOf, firstOf, indented, type View, wrap } from '../output/page.ts';
 import { printable } from '../output/printable.ts';
 import { usageError } from '../usage-error.ts';
 import { type Context, defineVerb, type Verb } from '../verb.ts';
@@ -132,7 +132,8 @@ function formatConfig({ findings }: Subject, { config }: DoctorOptions, view: Vi
 
 function formatExamination(examined: Examination, view: View): string[] {
   const { part, place, isRunning, findings, decidedRungs = [] } = examined;
-  const how = isRunning ? 'running' : 'not running, so its files alone were looked at';
+  // One that another user runs cannot be asked either: no answer is all that is known.
+  const how = isRunning ? 'running' : 'it does not answer, so its files alone were looked at';
   return [
     headline(`${part} in ${place} (${how})`, findings.length, view),
     ...findings.flatMap((finding) => formatFinding(finding, view)),
@@ -146,7 +147,7 @@ function formatExamination(examined: Examination, view: View): string[] {
 function headline(what: string, count: number, { style, width }: View): string {
   const verdict = count === 0 ? style.good('nothing found') : style.bad(countOf(count, 'finding'));
   const text = printable(what);
-  return text.length + 17 > width ? `${text}:\n  ${verdict}` : `${text}: ${verdict}`;
+  return text.length + 17 > width ? [...wrap(`${text}:`, width), `  ${verdict}`].join('\n') : `${text}: ${verdict}`;
 }
 
 function formatFinding({ code, about, text, remedy }: Finding, view: View): string[] {
