@@ -312,6 +312,51 @@ describe('beside the own bearer of its host', () => {
   });
 });
 
+describe('a token of a host whose agent is heard', () => {
+  let agent: TestHost;
+  let own: string;
+  beforeEach(async () => {
+    agent = await enrolNew(hub, 'agent-7');
+    own = (await issueHostToken(hub, 'agent-7', operator)).token;
+  });
+  const AS = { instance: 'dGhpZWYtaW5zdGFuY2UtMQ' };
+  const program = (seq: number) => agent.beat(hub, { bearer: own, from: '198.51.100.9', body: { ...AS, seq } });
+  const speaks = async () => {
+    await agent.beat(hub, { body: { listener: { address: '192.0.2.1:7444', open: true } } });
+    return hub.tokenReports.of('agent-7').listener;
+  };
+
+  it('takes the word from it neither for its reports nor for what describes it, and makes it no clone; that is counted and shown', async () => {
+    expect(await speaks()).toBe('open');
+    for (let seq = 1; seq <= 4; seq += 1) {
+      await program(seq);
+      hub.tokenReports.forget('agent-7');
+      expect(await speaks()).toBe('open');
+    }
+    expect(await rowOf('agent-7')).toMatchObject({
+      rung: 'derived',
+      flags: expect.arrayContaining(['lower_rung_seen']),
+    });
+    expect([hub.roll.get('agent-7')?.address, hub.roll.get('agent-7')?.cloneAlertedAt]).toEqual(['192.0.2.1', null]);
+    expect(hub.counts.read('instances').get('lower_rung')).toBe(4);
+  });
+
+  it('speaks for it once that has fallen silent, and the same again is a replay', async () => {
+    await speaks();
+    await hub.wall.advance(MINUTE_MS);
+    await program(1);
+    expect(await rowOf('agent-7')).toMatchObject({ rung: 'host-token', fresh: true });
+    await hub.wall.advance(MINUTE_MS);
+    await program(1);
+    expect((await rowOf('agent-7'))?.fresh).toBe(false);
+    expect(hub.counts.read('instances').get('replay')).toBe(1);
+    // And the agent has the word again as soon as it is back.
+    await speaks();
+    await program(2);
+    expect(await rowOf('agent-7')).toMatchObject({ rung: 'derived', fresh: true });
+  });
+});
+
 describe('what its publication does', () => {
   it('is nothing where first use is not accepted, and is first use where it is', async () => {
     expect(await beat()).toMatchObject({ pin: { state: 'not_accepted' } });

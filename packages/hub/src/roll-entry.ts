@@ -51,6 +51,10 @@ export interface RollEntry {
   seenMonotonic: number | null;
   intervalMs: number;
   instances: InstanceState;
+  /** Of those that stand on a lower rung than it has proven. */
+  lowerInstances: InstanceState;
+  /** When it was heard last on the highest rung that it has proven; monotonic. */
+  highestSeenMonotonic: number | null;
   startup: string;
   address: string | null;
   agentVersion: string | null;
@@ -74,7 +78,7 @@ export interface RollEntry {
   presentedOld: { readonly version: number; readonly monotonicMs: number } | null;
   /** An instance that authenticated so since the newest one was heard last. */
   behind: { readonly instance: string; readonly address: string } | null;
-  /** When somebody last said with a shared token alone that this host is alive, which has a credential of its own. */
+  /** When somebody last said that this host is alive with less than what it was known by before, or is by its agent now. */
   lowerRungSeenAt: number | null;
   cloneAlertedAt: number | null;
   tokenReuseAlertedAt: number | null;
@@ -119,6 +123,8 @@ export function createEntry(id: string): RollEntry {
     seenMonotonic: null,
     intervalMs: 0,
     instances: noInstances,
+    lowerInstances: noInstances,
+    highestSeenMonotonic: null,
     startup: '',
     address: null,
     agentVersion: null,
@@ -183,6 +189,8 @@ function forgetFormerLife(entry: RollEntry): void {
   entry.presentedOld = null;
   entry.behind = null;
   entry.instances = noInstances;
+  entry.lowerInstances = noInstances;
+  entry.highestSeenMonotonic = null;
   entry.pinSeenAt = null;
   entry.pinSeenMonotonic = null;
   entry.pinSeenFrom = null;

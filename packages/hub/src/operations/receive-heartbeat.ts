@@ -95,10 +95,13 @@ function sentFrom({ from, userAgent }: Beat): Omit<SentFrom, 'atMs'> {
 }
 
 /** Whether this beat speaks for the host: what describes the host follows one instance. */
-function noteSpeaker(
-  { who: { entry, version }, body, from }: Beat,
-  time: HubTime,
-): { readonly kind: InstanceNote['kind'] | 'behind'; readonly moves: boolean } {
+function noteSpeaker(beat: Beat, time: HubTime): SpeakerNote {
+  const {
+    who: { entry, version },
+    body,
+    from,
+  } = beat;
+  if (!isStrongest(beat.who)) return noteLowerSpeaker(beat, time);
   // One beat with the old master must not become the newest instance of a host that has left that master behind.
   if (isBehind(entry, version)) {
     entry.behind = { instance: body.instance, address: from };
@@ -111,6 +114,22 @@ function noteSpeaker(
   if (entry.behind?.instance === body.instance) entry.behind = null;
   const isBesideOne = note.kind === 'rising' && entry.behind !== null;
   return isBesideOne ? { kind: 'clone', moves: true } : note;
+}
+
+interface SpeakerNote {
+  readonly kind: InstanceNote['kind'] | 'behind' | 'lower_rung';
+  readonly moves: boolean;
+}
+
+/** Of a program beside the agent, or of whoever found its token: it speaks for the host while its agent is not heard, and no longer. */
+function noteLowerSpeaker({ who: { entry }, body }: Beat, { nowMs, monotonicMs }: HubTime): SpeakerNote {
+  const isAlone = !isFresh(entry.highestSeenMonotonic, entry.intervalMs, monotonicMs);
+  const isNowFresh = isFresh(entry.seenMonotonic, entry.intervalMs, monotonicMs);
+  const note = noteInstance(entry.lowerInstances, body.instance, body.seq, isNowFresh);
+  entry.lowerInstances = note.state;
+  if (isAlone || note.kind === 'replay') return note;
+  entry.lowerRungSeenAt = nowMs;
+  return { kind: 'lower_rung', moves: false };
 }
 
 /** Authenticated with an older generation than the one that the host has proven. */
@@ -182,6 +201,7 @@ function noteLiveness(hub: Hub, { who, body, from }: Beat, time: HubTime): void 
   const { entry } = who;
   entry.lastSeenAt = time.nowMs;
   entry.seenMonotonic = time.monotonicMs;
+  if (isStrongest(who)) entry.highestSeenMonotonic = time.monotonicMs;
   entry.intervalMs = hub.settings.beatMs;
   entry.address = from;
   // What says the same again is not taken in its place: each beat would leave garbage that has grown old.
