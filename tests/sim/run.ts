@@ -12,7 +12,14 @@ import { takeSprungTrap } from './engine/traps.ts';
 import type { Founded } from './found.ts';
 import { drawKnobs, type Knobs } from './knobs.ts';
 import type { AgentMachine } from './machines/agent-machine.ts';
-import { assertTokensEnded, calmTokens, expectedToEnd, tokenBoundMs, whatTokensLack } from './token-convergence.ts';
+import {
+  assertTokensEnded,
+  calmTokens,
+  expectedToEnd,
+  isTimeTrusted,
+  tokenBoundMs,
+  whatTokensLack,
+} from './token-convergence.ts';
 import { drawTokenKnobs, withTokens } from './token-knobs.ts';
 import { TokenWorld } from './token-world.ts';
 import { World } from './world.ts';
@@ -123,7 +130,8 @@ async function converge(world: World): Promise<void> {
   world.tell('faults stop');
   heal(world);
   calmTokens(world);
-  while (world.hub.hub === undefined) await step(world, LONGEST_MS * 2);
+  const isReady = () => world.hub.hub !== undefined && (world.tokens === undefined || isTimeTrusted(world));
+  while (!isReady()) await step(world, LONGEST_MS * 2);
   const expected = expectedToConverge(world);
   const ends = expectedToEnd(world, expected);
   const untilMs = world.scheduler.nowMs + boundMs(world) + tokenBoundMs(world);

@@ -1,7 +1,8 @@
 /** After faults have stopped: every walk of a shared token comes to its end where all that hold it do, and each host has its last step. */
 import { limits } from '@rollcall/core/limits';
+import { createCalmOperator } from './acts/calm-operator.ts';
 import { supervise } from './acts/faults.ts';
-import { goOnCalmly, repairListener } from './acts/token-operator.ts';
+import { repairListener } from './acts/token-operator.ts';
 import { Violation } from './engine/scheduler.ts';
 import type { AgentMachine } from './machines/agent-machine.ts';
 import { runningOf } from './own-phases.ts';
@@ -17,14 +18,20 @@ export function calmTokens(world: World): void {
   const { tokens } = world;
   if (tokens === undefined) return;
   for (const machine of world.agents.values()) repairListener(machine);
+  const goOnCalmly = createCalmOperator(world, tokens);
   const next = () =>
     world.scheduler.after(CALM_OPERATOR_MS, 'a calm operator', () => {
       // What was asked to stop when faults did has stopped since.
       supervise(world);
-      goOnCalmly(world, tokens);
+      goOnCalmly();
       next();
     });
   next();
+}
+
+/** Where the clock of the hub has jumped nothing is given up until a person has accepted the time. */
+export function isTimeTrusted({ hub: { hub } }: World): boolean {
+  return hub?.clock.read().jumped === false;
 }
 
 export function tokenBoundMs({ tokens, knobs }: World): number {

@@ -55,7 +55,11 @@ function declared({ dice }: TokenWorld): readonly string[] {
   return dice.chance(0.5) ? ['caller:cron'] : [];
 }
 
-function standing(world: World, tokens: TokenWorld, secret: string = tokens.dice.pick(tokens.knobs.secrets)): At {
+export function standing(
+  world: World,
+  tokens: TokenWorld,
+  secret: string = tokens.dice.pick(tokens.knobs.secrets),
+): At {
   const newest = world.snapshot.tokenRotations.get(secret);
   return { world, tokens, secret, running: newest === undefined || isOver(newest) ? undefined : newest };
 }
@@ -173,21 +177,6 @@ const acts: readonly TokenAct[] = [
   },
 ];
 
-/** When faults have stopped: nothing wrong any more, and nothing new. */
-export function goOnCalmly(world: World, tokens: TokenWorld): void {
-  moveCallers(world, tokens);
-  repoint(world, tokens);
-  for (const secret of world.snapshot.currentTokens.keys()) {
-    const { running } = standing(world, tokens, secret);
-    if (running === undefined) continue;
-    const isPaused = running.paused_because !== null;
-    const name = isPaused ? 'token rotation resume' : 'token rotation advance';
-    const act = (hub: Hub) =>
-      isPaused ? walk.resume(hub, secret, operator) : walk.advance(hub, secret, undefined, operator);
-    perform(world, { name, weight: () => 1, perform: (_world, hub) => act(hub) });
-  }
-}
-
 /** Whoever keeps a text of its own gets the one that its fleet presents now. */
 export function repoint(world: World, tokens: TokenWorld): void {
   for (const caller of tokens.callers) {
@@ -198,7 +187,7 @@ export function repoint(world: World, tokens: TokenWorld): void {
 }
 
 /** A program whose host was evicted or lost reads what it is to present on another one; where there is none, it keeps its own text. */
-function moveCallers(world: World, tokens: TokenWorld): void {
+export function moveCallers(world: World, tokens: TokenWorld): void {
   for (const [index, caller] of tokens.callers.entries()) {
     const keepers = keepersOf(world, tokens, caller.secret);
     if (caller.keeper !== undefined && !keepers.includes(caller.keeper))

@@ -24,7 +24,7 @@ const noValidCallerIsRefused: Check = {
 /** A version goes before its time only when every host that presents it is named as left. */
 const nobodyIsCutOffUnnamed: Check = {
   onCommit: (world, before, after) => {
-    const hubNowMs = world.hub.hub?.clock.now() ?? 0;
+    const hubNowMs = world.hub.time?.now() ?? 0;
     for (const generation of before.generations.values()) {
       const then = after.generations.get(generation.version);
       const wasOpen = generation.state === 'previous' && hubNowMs < (generation.verify_until ?? 0);
@@ -45,7 +45,7 @@ function isValidThroughout(world: World, handling: Handling, host: string, beare
     const row = snapshot.hosts.get(host);
     return row?.status === 'active' && row.life === bearer.life;
   };
-  const hubNowMs = world.hub.hub?.clock.now() ?? 0;
+  const hubNowMs = world.hub.time?.now() ?? 0;
   return (
     isOf(handling.before) &&
     isOf(world.snapshot) &&

@@ -8,7 +8,7 @@ const rollingEndsWithEverybody: Check = {
     for (const rotation of after.rotations) {
       const former = before.rotations.find(({ id }) => id === rotation.id);
       if (former?.phase !== 'rolling' || rotation.phase !== 'proving') continue;
-      if (rotation.reason === 'leak' && !isOpen(after, rotation, world.hub.hub?.clock.now() ?? 0)) continue;
+      if (rotation.reason === 'leak' && !isOpen(after, rotation, world.hub.time?.now() ?? 0)) continue;
       const roll = rollOf(after);
       assertThat(roll.length > 0, 'I6', () => 'rolling ended over an empty roll');
       const lacking = roll.filter((host) => lacks(host, rotation)).map(({ id }) => id);
