@@ -21,7 +21,7 @@ const rows = {
   // --- Requests
   unauthenticated: [401, 1, 'node token invalid', 'Check that the host is on the roll and holds a live credential.'],
   host_mismatch: [403, 1, 'The request names another host than the one that was verified.', 'Send the id of the authenticated host, or none.'],
-  not_found: [404, 1, 'There is no such route or object.', 'Check the name; list what there is.'],
+  not_found: [404, 1, 'There is no such route or object.', 'Check the name, and the address: operators have another than hosts.'],
   malformed_request: [400, 2, 'The request is not what this route takes.', 'Compare the body with docs/PROTOCOL.md.'],
   unsupported_media_type: [415, 2, 'The body must be application/json.', 'Send Content-Type: application/json.'],
   too_large: [413, 2, 'The request is larger than this route takes.', 'See the limits in docs/PROTOCOL.md.'],
