@@ -262,6 +262,8 @@ describe('a command line that does not fit together', () => {
     ['host lst', "unknown command 'lst' (Did you mean list?)", 'rollcall host --help'],
     ['host list --jsno', "unknown option '--jsno' (Did you mean --json?)", 'rollcall host list --help'],
     ['status', "unknown command 'status'", 'Is it `rollcall hub status` or `rollcall agent status`'],
+    ['help hots', "unknown command 'hots'", 'See `rollcall --help`'],
+    ['help host lst', "unknown command 'lst'", 'See `rollcall host --help`'],
     ['list', "unknown command 'list'", 'See `rollcall --help`'],
     ['host show', "missing required argument 'host'", 'rollcall host show --help'],
     ['host show a b', "too many arguments for 'show'", 'rollcall host show --help'],

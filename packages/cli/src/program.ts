@@ -23,7 +23,7 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<numbe
   });
   try {
     // Commander's own `help` knows one word; `help pin approve` is what a person types.
-    const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : [...argv];
+    const words = argv[0] === 'help' ? [...knownWords(program, argv.slice(1)), '--help'] : [...argv];
     await program.parseAsync(words, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -139,6 +139,19 @@ function fromCommander(error: CommanderError, program: Command, argv: readonly s
     .replace(/\.$/, '');
   const homes = homesOf(/^unknown command '([^']+)'/.exec(reason)?.[1], program, argv);
   return usageError(reason, homes === undefined ? hint : `Is it ${homes}? ${hint}`);
+}
+
+/** The same words; throws `usage` where one of them is no command: help of something else would pass for its own. */
+function knownWords(program: Command, words: readonly string[]): readonly string[] {
+  let command = program;
+  for (const word of words.filter((each) => !each.startsWith('-'))) {
+    if (command.commands.length === 0) break;
+    const next = command.commands.find((each) => each.name() === word);
+    if (next === undefined)
+      throw usageError(`unknown command '${word}'`, `See \`${innermostCommand(program, words)} --help\`.`);
+    command = next;
+  }
+  return words;
 }
 
 /** Of `status`, typed alone: which nouns have a verb of that name, if a person can read them all. */
