@@ -279,6 +279,7 @@ describe('a command line that does not fit together', () => {
     ['pin accept-first-use perhaps', 'say on or off', '--until 24h --exposed N'],
     ['pin accept-first-use on --until 1h --exposed many', 'takes a whole number', 'pin exposure'],
     ['host add a --existing --token-life 1h', '--existing makes no token', 'Leave out'],
+    ['host add a --reach push', '--reach push takes an address', 'Add --address HOST:PORT'],
     ['agent start --state s --life latest', '--life takes a whole number', 'host show'],
     ['secret create master --holders all', '--holders belongs to a shared token', 'Every host holds'],
     ['rotation start api --batch 0', '--batch takes a whole number from 1 on', 'See --help'],

@@ -50,6 +50,9 @@ const add = defineVerb<AddOptions>({
     const host = parseHostId(id);
     if (existing === true && tokenLife !== undefined)
       throw usageError('--existing makes no token, so it has no life', 'Leave out --token-life.');
+    // It would be a verifier that nobody can ask, and hold each rotation of a shared token closed.
+    if (reach === 'push' && address === undefined)
+      throw usageError('--reach push takes an address', 'Add --address HOST:PORT, where the hub calls it.');
     if (token === true && tokenLife !== undefined)
       throw usageError('a token of a host has no end of its own', 'Leave out --token-life.');
     const body: AddHostBody = {
