@@ -84,7 +84,7 @@ export async function assembleHub(
     hubKey,
     authority,
     challenges: createChallenges({ vault, random }),
-    statements: createStatements({ clock, hubKey, epoch, spki, generations, settings }),
+    statements: createStatements({ clock, hubKey, epoch: () => hub.epoch, spki, generations, settings }),
     counts: createCounts(),
     oldHits: createOldHits(limits.oldHitSources),
     ...tokenParts,

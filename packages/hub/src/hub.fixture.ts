@@ -25,7 +25,7 @@ import { createRoll } from './roll.ts';
 import { createStatements } from './statements.ts';
 import { type Actor, listAudit } from './store/audit.ts';
 import { insertHubKey, readHubKey } from './store/hub-keys.ts';
-import { writeMeta } from './store/meta.ts';
+import { readMeta, writeMeta } from './store/meta.ts';
 import { migrate } from './store/migrate.ts';
 import type { Db } from './store/schema.ts';
 import { createTokenParts } from './token-parts.ts';
@@ -92,6 +92,7 @@ export async function createTestHub({
     await insertHubKey(tx, vault, createHubKey(random, root, 1));
     await writeMeta(tx, vault, 'hub_root', encodeBase64url(root.public));
     await writeMeta(tx, vault, 'clock', encodeHubTime(NO_FLOOR));
+    await writeMeta(tx, vault, 'epoch', '1');
   });
   const authority = createAuthority({
     trustDomain: 'fleet.example',
@@ -144,7 +145,7 @@ async function assemble(parts: Parts): Promise<TestHub> {
     firstUseMinAgeMs: DAY_MS,
     ...settings,
   };
-  return {
+  const hub: TestHub = {
     db,
     vault,
     clock,
@@ -155,13 +156,13 @@ async function assemble(parts: Parts): Promise<TestHub> {
     hubKey,
     authority,
     challenges: createChallenges({ vault, random }),
-    statements: createStatements({ clock, hubKey, epoch: 1, spki, generations, settings: allSettings }),
+    statements: createStatements({ clock, hubKey, epoch: () => hub.epoch, spki, generations, settings: allSettings }),
     counts: createCounts(),
     oldHits: createOldHits(8),
     ...(await createTokenParts({ db, vault, clock, random })),
     ask: parts.ask ?? { replica: unreachable, host: unreachable },
     settings: allSettings,
-    epoch: 1,
+    epoch: Number(await readMeta(db, vault, 'epoch')),
     identity: {
       trustDomain: 'fleet.example',
       hubTrust: { trustDomain: 'fleet.example', root, spki: [spki], hubs: ['https://127.0.0.1:7443'] },
@@ -190,6 +191,7 @@ async function assemble(parts: Parts): Promise<TestHub> {
     },
     close,
   };
+  return hub;
 }
 
 /** The actions of the audit, oldest first, each with its target. */

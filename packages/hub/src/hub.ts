@@ -62,7 +62,8 @@ export interface Hub {
   /** What configuration repositories refer to. */
   readonly references: ReferenceSource;
   readonly settings: Settings;
-  readonly epoch: number;
+  /** Of steps and statements. Raised where the time was set back: within one an agent takes rising times only. */
+  epoch: number;
   readonly identity: HubIdentity;
   /** Asks the rotation job to look soon. */
   readonly nudgeRotation: () => void;

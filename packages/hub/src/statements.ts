@@ -1,6 +1,7 @@
 /**
  * The signed statements that every heartbeat answer carries (design 3, TLS; design 4): signed, and written as text, once a minute,
- * and at once when other generations of the master verify: a host with a listener keeps it closed until it hears of its own.
+ * and at once when other generations of the master verify, or in a new epoch: a host with a listener keeps it closed until it hears of
+ * its own.
  */
 import { encodeBase64url } from '@rollcall/core/bytes';
 import type { JsonObject } from '@rollcall/core/json';
@@ -16,19 +17,21 @@ export type Statements = () => string;
 export function createStatements(deps: {
   clock: HubClock;
   hubKey: HubKey;
-  epoch: number;
+  epoch: () => number;
   spki: Uint8Array;
   generations: Pick<LiveGenerations, 'versions'>;
   settings: Pick<Settings, 'verifyWindowMs'>;
 }): Statements {
-  const { clock, hubKey, epoch, spki, generations, settings } = deps;
+  const { clock, hubKey, spki, generations, settings } = deps;
   let text = '';
   let signedAt = Number.NEGATIVE_INFINITY;
   let signedOf: readonly number[] = [];
+  let signedIn = 0;
   return () => {
     const now = clock.monotonic();
     const { versions } = generations;
-    if (now - signedAt < limits.resealMs && versions === signedOf) return text;
+    const epoch = deps.epoch();
+    if (now - signedAt < limits.resealMs && versions === signedOf && epoch === signedIn) return text;
     const time = new Date(clock.now()).toISOString();
     const { verifyWindowMs } = settings;
     const sign = (kind: string, body: JsonObject) => signStatement({ kind, body, epoch, time, hubKey });
@@ -39,6 +42,7 @@ export function createStatements(deps: {
     ]);
     signedAt = now;
     signedOf = versions;
+    signedIn = epoch;
     return text;
   };
 }

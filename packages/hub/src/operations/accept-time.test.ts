@@ -1,21 +1,24 @@
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
+import type { JsonValue } from '@rollcall/core/json';
 import { limits } from '@rollcall/core/limits';
+import { verifyStatement } from '@rollcall/core/seal';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { enrolNew, thiefBearer } from '../host.fixture.ts';
+import { enrolNew, type TestHost, thiefBearer } from '../host.fixture.ts';
 import { auditOf, codeOf, createTestHub, DAY_MS, HOUR_MS, operator, START_MS, type TestHub } from '../hub.fixture.ts';
 import { listAudit } from '../store/audit.ts';
 import { findRotation } from '../store/rotations.ts';
 import { acceptTime } from './accept-time.ts';
 import { addHost } from './add-host.ts';
 import { createSecret } from './create-secret.ts';
-import { startRotation, stepTokens } from './rotation/walk.ts';
+import { startRotation, stepMaster, stepTokens } from './rotation/walk.ts';
 
 const planned = { secret: 'master', reason: 'planned', leave: [], narrowByMs: null } as const;
 
 let hub: TestHub;
+let host: TestHost;
 beforeEach(async () => {
   hub = await createTestHub();
-  await enrolNew(hub, 'agent-7');
+  host = await enrolNew(hub, 'agent-7');
 });
 
 const verifies = (version: number) =>
@@ -39,6 +42,39 @@ it('holds over a restart', async () => {
   const again = await hub.restart();
   expect(again.clock.read()).toMatchObject({ jumped: false });
   expect(again.clock.now()).toBeLessThan(START_MS + DAY_MS);
+});
+
+it('begins a new epoch where it goes back, since agents take rising times only within one; and none where it does not', async () => {
+  const stated = (of: TestHub) => {
+    const context = { hubRoot: of.identity.hubTrust.root, highestSerial: 0 };
+    return (JSON.parse(of.statements()) as JsonValue[]).map((json) => verifyStatement(json, context));
+  };
+  hub.wall.setWall(START_MS + 3_650 * DAY_MS);
+  const before = stated(hub);
+  hub.wall.setWall(START_MS + HOUR_MS);
+  await acceptTime(hub, operator);
+  // At once, and not when the text of before has had its minute.
+  const after = stated(hub);
+  expect(after.map(({ kind, epoch }) => [kind, epoch])).toEqual(before.map(({ kind, epoch }) => [kind, epoch + 1]));
+  expect(after.every(({ timeMs }) => timeMs === START_MS + HOUR_MS)).toBe(true);
+  const again = await hub.restart();
+  expect(again.epoch).toBe(2);
+  again.wall.setWall(START_MS + 400 * DAY_MS);
+  await acceptTime(again, operator);
+  expect([again.epoch, (await again.restart()).epoch]).toEqual([2, 2]);
+});
+
+it('gives steps that are above those of before, and counts what was proven of these', async () => {
+  hub.wall.setWall(START_MS + 3_650 * DAY_MS);
+  hub.clock.read();
+  hub.wall.setWall(START_MS + HOUR_MS);
+  await acceptTime(hub, operator);
+  await startRotation(hub, planned, operator);
+  for (let turn = 0; turn < 3; turn += 1) {
+    while (await stepMaster(hub));
+    await host.beat(hub);
+  }
+  expect(hub.roll.get('agent-7')).toMatchObject({ wantedEpoch: 2, provenVersion: 2 });
 });
 
 it('keeps a window open that both times leave open, and never opens one that the wrong time has closed', async () => {

@@ -14,6 +14,7 @@ import { type Actor, appendAudit } from '../store/audit.ts';
 import { killEnrolmentTokens } from '../store/enrolment-tokens.ts';
 import { type LiveRecord, listUndestroyed, updateGeneration } from '../store/generations.ts';
 import { listRoll, putHosts } from '../store/hosts.ts';
+import { writeMeta } from '../store/meta.ts';
 import { findRotation, findRunning, updateRotation } from '../store/rotations.ts';
 import type { Db, Tx } from '../store/schema.ts';
 import { listTokenNames } from '../store/tokens.ts';
@@ -23,6 +24,8 @@ import { toTime } from '../views/hosts.ts';
 export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnswer> {
   const beforeMs = hub.clock.now();
   const accepted = hub.clock.wallTime();
+  // Within an epoch agents take rising times only: they would believe no statement until the time that was wrong has come.
+  const epoch = accepted.nowMs < beforeMs ? hub.epoch + 1 : hub.epoch;
   const closed = await hub.db.transaction().execute(async (tx) => {
     const closed = {
       generation: await closeGeneration(hub, tx, { beforeMs, afterMs: accepted.nowMs }),
@@ -30,6 +33,7 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
     };
     const rotations = await moveEnds(hub, tx, { beforeMs, afterMs: accepted.nowMs });
     await hub.clock.save(tx, accepted);
+    await writeMeta(tx, hub.vault, 'epoch', String(epoch));
     await appendAudit(tx, {
       at: accepted.nowMs,
       actor,
@@ -49,7 +53,9 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
   await Promise.all([hub.generations.catchUp(), hub.tokens.catchUp()]);
   // A window that has ended while this was written was not closed by it, and by the accepted time it would be open.
   if (hasEndedSince(hub, beforeMs) || (await isAnyEnded(hub, beforeMs))) return acceptTime(hub, actor);
+  // Together, so that nothing is signed in the new epoch by the time before.
   hub.clock.accept(accepted);
+  hub.epoch = epoch;
   await refresh(hub);
   hub.nudgeRotation();
   return { before: toTime(beforeMs), after: toTime(accepted.nowMs), ...closed };
