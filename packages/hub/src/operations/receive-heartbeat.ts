@@ -101,7 +101,9 @@ function noteSpeaker(beat: Beat, time: HubTime): SpeakerNote {
     body,
     from,
   } = beat;
-  if (!isStrongest(beat.who)) return noteLowerSpeaker(beat, time);
+  // An instance is known to its agent alone: who has the word already has it by whatever it presents.
+  const hasTheWord = entry.instances.current?.instance === body.instance;
+  if (!isStrongest(beat.who) && !hasTheWord) return noteLowerSpeaker(beat, time);
   // One beat with the old master must not become the newest instance of a host that has left that master behind.
   if (isBehind(entry, version)) {
     entry.behind = { instance: body.instance, address: from };
