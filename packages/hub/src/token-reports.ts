@@ -44,6 +44,10 @@ export interface TokenReports {
   /** Whether it was heard, and said that it has nothing: as most hosts, with every beat. */
   isSilent(host: string): boolean;
   write(host: string, report: HostReport): void;
+  /** That the host said it has a listener, open or closed. */
+  noteListener(host: string, atMs: number): void;
+  /** When it said so last, in this life and since the hub began. */
+  listenerSaidAt(host: string): number | null;
   /** What was said in a life that has ended is nothing that the next one says. */
   forget(host: string): void;
   /** Of the host's count of a version; `null`: it never said one. A beat that does not name the version is no report of it. */
@@ -72,6 +76,7 @@ const WRITES_PER_WINDOW = 20;
 
 export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }): Promise<TokenReports> {
   const reports = new Map<string, HostReport>();
+  const listeners = new Map<string, number>();
   const records = new Map<string, CountRecord>();
   /** When it was reported last, as far as that is written. */
   const written = new Map<string, number>();
@@ -88,7 +93,12 @@ export async function createTokenReports({ db, vault }: { db: Db; vault: Vault }
     isSilent: (host) => reports.get(host) === noReport,
     of: (host) => reports.get(host) ?? noReport,
     write: (host, report) => void reports.set(host, report),
-    forget: (host) => void reports.delete(host),
+    noteListener: (host, atMs) => void listeners.set(host, atMs),
+    listenerSaidAt: (host) => listeners.get(host) ?? null,
+    forget: (host) => {
+      reports.delete(host);
+      listeners.delete(host);
+    },
     quiet: (host, secret, version) => {
       const record = records.get(key(secret, host, version));
       return record === undefined ? null : { flatSinceMs: record.flatSinceMs, reportedAtMs: record.reportedAtMs };

@@ -15,6 +15,8 @@ export interface Holder extends RollHost {
    * heard since the hub began, and whether it has one is not known (I10).
    */
   readonly verifies: boolean | null;
+  /** It said in the course of this rotation that it has a listener, whatever it says now: that there is none is its own word. */
+  readonly hadListener?: boolean;
   /** Its listener was closed when it was heard last: it takes nothing and counts nothing, and may open at any time. */
   readonly isClosed: boolean;
   /** It sends the token, and says so beside a credential of its own. Of a declared caller nothing is known. */

@@ -237,6 +237,7 @@ describe('how far a rotation goes by itself', () => {
     tokenRotation(phase, { terms: { auto, batch: 1, narrowByMs: null }, ...changes });
   const seen = [replica(), holder('a')];
   const reported = [replica(), holder('a', { probedBy: 'itself' })];
+  const without = { verifies: false, probe: null, probedBy: 'itself' } as const;
 
   it.each<readonly [string, Rotation, Gate, readonly Holder[], boolean]>([
     ['nowhere without being told', by('widening', 'off'), open, seen, false],
@@ -251,6 +252,14 @@ describe('how far a rotation goes by itself', () => {
       open,
       [replica(), holder('a', { verifies: false, probe: null })],
       true,
+    ],
+    ['past one that says so, and always did', by('proving', 'all'), open, [replica(), holder('a', without)], true],
+    [
+      'not where it said in between that it has one',
+      by('proving', 'all'),
+      open,
+      [replica(), holder('a', { ...without, hadListener: true })],
+      false,
     ],
     ['from narrowing in any case', by('narrowing', 'off'), open, reported, true],
     ['and from the way back', by('reverting', 'off'), open, seen, true],

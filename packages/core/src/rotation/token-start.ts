@@ -131,8 +131,8 @@ export function goesOnByItself(rotation: Rotation, gate: Gate, holders: readonly
   return next === 'narrowing' ? auto === 'all' : auto !== 'off';
 }
 
-function isKnownByReportAlone({ id, verifies, probedBy }: Holder, { left }: Rotation): boolean {
-  return verifies === true && probedBy === 'itself' && !left.includes(id);
+function isKnownByReportAlone({ id, verifies, hadListener = false, probedBy }: Holder, { left }: Rotation): boolean {
+  return (verifies === true || hadListener) && probedBy === 'itself' && !left.includes(id);
 }
 
 /** Who would be refused when the old version is. Nothing is known of a declared caller, so it always might be. */

@@ -11,7 +11,7 @@ import { issueMasterStep } from './issue-master-step.ts';
 import { issueHeldTokens } from './token/issue-token-steps.ts';
 
 export async function takePin(
-  hub: Pick<Hub, 'vault' | 'clock' | 'epoch' | 'generations'>,
+  hub: Pick<Hub, 'vault' | 'clock' | 'epoch' | 'generations' | 'tokenReports'>,
   tx: Tx,
   host: HostRecord,
   taken: NewPin,
@@ -40,7 +40,11 @@ export async function takePin(
     since: now,
   });
   // They are of the life that has ended.
-  if (taken.raisesLife) await deleteHostTokens(tx, host.id);
+  if (taken.raisesLife) {
+    await deleteHostTokens(tx, host.id);
+    // So is what was reported: until it is heard anew, what it has is not known. Should this transaction fail, its next beat says it.
+    hub.tokenReports.forget(host.id);
+  }
   await deletePendings(tx, host.id);
   await deleteObserved(tx, host.id);
   await issueMasterStep(hub, tx, host.id);

@@ -53,6 +53,7 @@ export async function noteReports(hub: Hub, { who, body }: Beat, { nowMs }: HubT
   const { tokens = [], probes = [], sinks = [], listener } = body;
   // Behind a closed listener nobody could be counted: that is no report.
   const isClosed = listener?.open === false;
+  if (listener !== undefined) hub.tokenReports.noteListener(entry.id, nowMs);
   for (const { secret, counter, hits } of isClosed ? [] : tokens) {
     const version = hub.tokens.retiring(secret);
     if (version === null) continue;

@@ -71,6 +71,7 @@ function toHolder(hub: Hub, secret: string, rotation: Rotation | null, { host, p
     ...host,
     kind: 'host',
     verifies: pushes || (isKnown ? report.listener !== null : null),
+    hadListener: running !== null && (hub.tokenReports.listenerSaidAt(host.id) ?? 0) >= running.startedAtMs,
     isClosed: report.listener === 'closed',
     presents: true,
     isReleased: false,
