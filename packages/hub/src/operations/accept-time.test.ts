@@ -44,6 +44,22 @@ it('holds over a restart', async () => {
   expect(again.clock.now()).toBeLessThan(START_MS + DAY_MS);
 });
 
+it('is not undone by what is written while it is being accepted', async () => {
+  hub.wall.setWall(START_MS + 3_650 * DAY_MS);
+  hub.clock.read();
+  hub.wall.setWall(START_MS + HOUR_MS);
+  const { catchUp } = hub.generations;
+  Object.assign(hub.generations, {
+    catchUp: async () => {
+      await hub.clock.save(hub.db);
+      return catchUp();
+    },
+  });
+  await acceptTime(hub, operator);
+  const again = await hub.restart();
+  expect([again.clock.read().jumped, again.clock.now() < START_MS + DAY_MS]).toEqual([false, true]);
+});
+
 it('begins a new epoch where it goes back, since agents take rising times only within one; and none where it does not', async () => {
   const stated = (of: TestHub) => {
     const context = { hubRoot: of.identity.hubTrust.root, highestSerial: 0 };

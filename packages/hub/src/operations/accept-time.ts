@@ -56,6 +56,8 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
   // Together, so that nothing is signed in the new epoch by the time before.
   hub.clock.accept(accepted);
   hub.epoch = epoch;
+  // What was written in between was written by the time before, and with it the floor.
+  await hub.clock.save(hub.db);
   await refresh(hub);
   hub.nudgeRotation();
   return { before: toTime(beforeMs), after: toTime(accepted.nowMs), ...closed };
