@@ -38,6 +38,8 @@ export class Ledger {
   readonly issued = new Map<string, Set<string>>();
   /** Hosts of which someone else has had a key or a disk: nothing follows from their state. */
   readonly tainted = new Set<string>();
+  /** Those of them of which a whole row was put back. */
+  readonly putBack = new Set<string>();
   /** Every master that ever was in the store. */
   readonly masters = new Map<string, { readonly version: number; readonly bytes: Uint8Array }>();
   readonly #spans = new Map<number, GenerationSpan[]>();

@@ -52,7 +52,11 @@ export function expectedToEnd(world: World, expected: readonly AgentMachine[]): 
     const wasLetGo = [...world.agents.values()].some(
       ({ host, told }) => told.has(secret) && !holds(snapshot, secret, host),
     );
-    if (wasLetGo) return false;
+    // Where nobody is left to be asked there is no evidence, and the walk waits for somebody to hold the token.
+    const isHeld = [...snapshot.hosts.values()].some(
+      ({ id, status }) => status === 'active' && holds(snapshot, secret, id),
+    );
+    if (wasLetGo || !isHeld) return false;
     return [...snapshot.hosts.values()].every(
       ({ id, status }) =>
         status === 'removed' ||
@@ -73,7 +77,7 @@ export function whatTokensLack(
   const { snapshot } = world;
   for (const secret of ends) {
     const running = runningOf(snapshot, secret);
-    // An operator's last word was still on its way: he let somebody in who does not come along.
+    // An operator's last word was still on its way: he let somebody in who does not come along, or let the last one go.
     if (running !== undefined && expectedToEnd(world, expected).includes(secret))
       return `the rotation of ${secret} stands still in ${running.phase}`;
   }

@@ -1,6 +1,6 @@
 /** What the simulator knows by itself of shared tokens: who was told what, who sent what to whom, and what verifiers answered. */
 import type { AgentMachine } from './machines/agent-machine.ts';
-import { isOver, type StoreSnapshot } from './machines/store-snapshot.ts';
+import { isOver, type StoreSnapshot, type TokenRotationRow } from './machines/store-snapshot.ts';
 
 /** In the place of a host: the hub itself. */
 export const HUB = 'hub';
@@ -42,12 +42,15 @@ export class TokenLedger {
   readonly #hits = new Map<string, number[]>();
   readonly #reports = new Map<string, Report[]>();
   readonly #sent = new Map<string, number>();
-  /** `secret member what`: the last answer to a probe, where `what` is a version, or a value that nobody has. */
-  readonly #asked = new Map<string, boolean>();
+  /** When a probe was last answered so, by `secret member what isTaken`; `what` is a version, or a value that nobody has. */
+  readonly #asked = new Map<string, number>();
+  /** By rotation: since when it is in the store. */
+  readonly #began = new Map<string, number>();
 
   read(snapshot: StoreSnapshot, nowMs: number, tainted: ReadonlySet<string>): void {
     for (const { secret, version, text } of snapshot.tokenVersions.values())
       if (text !== undefined) this.values.set(text, { secret, version });
+    for (const { id } of snapshot.tokenRotations.values()) if (!this.#began.has(id)) this.#began.set(id, nowMs);
     for (const { id, secret, from_version: version, narrow_by: narrowByMs } of snapshot.tokenRotations.values())
       if (narrowByMs !== null && this.ends.get(id)?.narrowByMs !== narrowByMs)
         this.ends.set(id, { secret, version, narrowByMs, sinceMs: nowMs });
@@ -122,13 +125,14 @@ export class TokenLedger {
     return newest === undefined ? [] : [newest, ...after];
   }
 
-  noteAsked(secret: string, member: string, what: number | 'random', isTaken: boolean): void {
-    this.#asked.set(`${secret} ${member} ${what}`, isTaken);
+  noteAsked(secret: string, member: string, what: number | 'random', isTaken: boolean, nowMs: number): void {
+    this.#asked.set(`${secret} ${member} ${what} ${isTaken}`, nowMs);
   }
 
-  /** `undefined`: it was not asked. */
-  answered(secret: string, member: string, what: number | 'random'): boolean | undefined {
-    return this.#asked.get(`${secret} ${member} ${what}`);
+  /** Whether it answered so since the rotation began. What it answered later the hub may not know yet. */
+  wasAnswered({ id, secret }: TokenRotationRow, member: string, what: number | 'random', isTaken: boolean): boolean {
+    const atMs = this.#asked.get(`${secret} ${member} ${what} ${isTaken}`);
+    return atMs !== undefined && atMs >= (this.#began.get(id) ?? 0);
   }
 }
 

@@ -37,6 +37,8 @@ export function askOf(world: World): (hub: () => Hub) => AskVerifier {
 function noteAsked(world: World, member: string, token: string, isTaken: boolean): void {
   const { ledger } = world.tokens ?? {};
   const known = ledger?.values.get(token);
-  if (known !== undefined) ledger?.noteAsked(known.secret, member, known.version, isTaken);
-  else for (const secret of world.snapshot.currentTokens.keys()) ledger?.noteAsked(secret, member, 'random', isTaken);
+  if (known !== undefined) ledger?.noteAsked(known.secret, member, known.version, isTaken, world.scheduler.nowMs);
+  else
+    for (const secret of world.snapshot.currentTokens.keys())
+      ledger?.noteAsked(secret, member, 'random', isTaken, world.scheduler.nowMs);
 }

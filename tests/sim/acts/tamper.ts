@@ -104,5 +104,6 @@ function putBack(world: World): void {
   world.tell(`thief: puts back ${table} of ${host}`);
   world.sometimes.note('a row was put back');
   ledger.tainted.add(host);
+  ledger.putBack.add(host);
   world.readAgain();
 }
