@@ -1,4 +1,5 @@
 /** I7: windows close on the hub's clock, and nothing extends or reopens one. */
+import { equalBytes } from '@rollcall/core/bytes';
 import type { Hub } from '@rollcall/hub/parts';
 import { ACCEPT_TIME } from '../acts/operator.ts';
 import type { StoreSnapshot } from '../machines/store-snapshot.ts';
@@ -30,8 +31,16 @@ const hubTimeNeverGoesBack: Check = {
   },
 };
 
-/** A window that has ended stays closed, also where a person takes the time back that ended it. */
+/**
+ * A window that has ended stays closed, also where a person takes the time back that ended it. What a hub knew and could not write
+ * ends with its process: until then it has refused nobody for it.
+ */
 const endedWindowsStayClosed: Check = {
+  onHubStarted: (world) => {
+    const { generations, clockFloorMs } = world.snapshot;
+    for (const generation of generations.values())
+      if (clockFloorMs < (generation.verify_until ?? 0)) ended.get(world)?.delete(windowOf(generation));
+  },
   onStep: (world, hub) => {
     const known = ended.get(world) ?? new Map<string, number>();
     ended.set(world, known);
@@ -51,6 +60,25 @@ const endedWindowsStayClosed: Check = {
       nowMs <= endedMs + world.yesMs,
       'I7',
       () => `version ${bearer.version} was taken after its window had ended`,
+    );
+  },
+};
+
+/** A refusal for a window that has closed is given once the store knows how late it is. */
+const refusedIsWritten: Check = {
+  onAnswered: (world, { request, host, bearer, before, hubNowMs }, { status }) => {
+    if (status !== 401 || request.path !== '/v1/heartbeat' || request.tokens.length > 0 || bearer === undefined) return;
+    const rows = [before, world.snapshot].map(({ hosts }) => hosts.get(host ?? ''));
+    if (rows.some((row) => row?.status !== 'active' || row.life !== bearer.life)) return;
+    const generations = [before, world.snapshot].map((snapshot) => snapshot.generations.get(bearer.version));
+    const [generation, now] = generations;
+    if (generation?.state !== 'previous' || now?.state !== 'previous' || windowOf(generation) !== windowOf(now)) return;
+    const endMs = now.verify_until ?? 0;
+    if (hubNowMs < endMs || !equalBytes(bearer.master, now.master ?? new Uint8Array())) return;
+    assertThat(
+      world.snapshot.clockFloorMs >= endMs,
+      'I7',
+      () => `version ${bearer.version} was refused, and a restart would open its window again`,
     );
   },
 };
@@ -111,6 +139,7 @@ const narrowed = new WeakMap<World, Map<string, number>>();
 export const oneClock: readonly Check[] = [
   hubTimeNeverGoesBack,
   endedWindowsStayClosed,
+  refusedIsWritten,
   windowsOnlyShorten,
   closedVersionsTakeNobody,
   narrowedVersionsStayClosed,
