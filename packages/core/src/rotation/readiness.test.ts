@@ -37,7 +37,7 @@ describe('readiness', () => {
   });
 
   it('is not given for an empty roll', () => {
-    expect(judge([])).toMatchObject({ ready: false, examined: 0, problems: [] });
+    expect(judge([])).toMatchObject({ ready: false, examined: 0, problems: [{ code: 'empty_roll', hosts: [] }] });
   });
 
   it('is not given when one check of the hub fails, an unreadable pin store above all', () => {

@@ -39,10 +39,11 @@ export interface Readiness {
 export function readiness(sweep: Sweep, checks: readonly HubCheck[]): Readiness {
   const problems = [
     ...checks.filter((check) => !check.ok).map(({ code, hint }) => ({ code, hosts: [], hint })),
+    ...(sweep.examined === 0 ? [EMPTY_ROLL] : []),
     ...hostProblems(sweep),
   ];
   return {
-    ready: sweep.examined > 0 && problems.length === 0,
+    ready: problems.length === 0,
     safeToRetire: { master: safeToRetire(sweep) },
     retireNow: { master: retireNow(sweep) },
     examined: sweep.examined,
@@ -56,6 +57,13 @@ export function readiness(sweep: Sweep, checks: readonly HubCheck[]): Readiness 
     problems,
   };
 }
+
+/** A pass over nothing is not readiness (I6). */
+const EMPTY_ROLL: ReadinessProblem = {
+  code: 'empty_roll',
+  hosts: [],
+  hint: 'No host is on the roll: `rollcall host add NAME` invites the first one.',
+};
 
 type Row = readonly [code: string, hosts: (sweep: Sweep) => readonly string[], hint: string];
 

@@ -146,7 +146,7 @@ function everyHost(rotation: Rotation, missing: string, hintFor: (host: RollHost
 function windowClosed(rotation: Rotation, { verifyUntilMs }: Observations, _: GatePolicy, nowMs: number) {
   if (verifyUntilMs === null || !isWindowOpen(verifyUntilMs, nowMs)) return [];
   const until = new Date(verifyUntilMs).toISOString();
-  const hint = `The old version verifies until ${until}. Wait, or shorten it with \`rollcall rotation cut\`.`;
+  const hint = `The old version verifies until ${until}. Wait, end it at once with \`rollcall rotation retire --now\`, or set an earlier end with \`rollcall rotation cut\`.`;
   return [{ member: rotation.secret, missing: 'window_closed', sinceMs: rotation.startedAtMs, hint }];
 }
 
