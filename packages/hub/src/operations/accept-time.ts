@@ -16,7 +16,7 @@ import { type LiveRecord, listUndestroyed, updateGeneration } from '../store/gen
 import { listRoll, putHosts } from '../store/hosts.ts';
 import { writeMeta } from '../store/meta.ts';
 import { findRotation, findRunning, updateRotation } from '../store/rotations.ts';
-import type { Db, Tx } from '../store/schema.ts';
+import type { Tx } from '../store/schema.ts';
 import { listTokenNames } from '../store/tokens.ts';
 import { orUnreadable } from '../store/trust-row.ts';
 import { toTime } from '../views/hosts.ts';
@@ -26,7 +26,9 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
   const accepted = hub.clock.wallTime();
   // Within an epoch agents take rising times only: they would believe no statement until the time that was wrong has come.
   const epoch = accepted.nowMs < beforeMs ? hub.epoch + 1 : hub.epoch;
+  let running: readonly Rotation[] = [];
   const closed = await hub.db.transaction().execute(async (tx) => {
+    running = await listWithEnd(hub, tx);
     const closed = {
       generation: await closeGeneration(hub, tx, { beforeMs, afterMs: accepted.nowMs }),
       hosts: await closeHosts(hub, tx),
@@ -52,7 +54,7 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
   // Memory closes what was closed before time goes back: else it would open it again until it has read that.
   await Promise.all([hub.generations.catchUp(), hub.tokens.catchUp()]);
   // A window that has ended while this was written was not closed by it, and by the accepted time it would be open.
-  if (hasEndedSince(hub, beforeMs) || (await isAnyEnded(hub, beforeMs))) return acceptTime(hub, actor);
+  if (hasEndedSince(hub, beforeMs) || isAnyEnded(hub, running, beforeMs)) return acceptTime(hub, actor);
   // Together, so that nothing is signed in the new epoch by the time before.
   hub.clock.accept(accepted);
   hub.epoch = epoch;
@@ -100,16 +102,16 @@ async function moveEnds(
   return moved;
 }
 
-async function isAnyEnded(hub: Hub, beforeMs: number): Promise<boolean> {
+function isAnyEnded(hub: Hub, running: readonly Rotation[], beforeMs: number): boolean {
   const now = hub.clock.now();
-  return (await listWithEnd(hub, hub.db)).some(({ terms }) => {
+  return running.some(({ terms }) => {
     const endMs = terms?.narrowByMs ?? null;
     return isWindowOpen(endMs, beforeMs) && !isWindowOpen(endMs, now);
   });
 }
 
 /** One that cannot be read lets nobody in by its old version, and is no reason to leave the clock wrong. */
-async function listWithEnd(hub: Hub, db: Db): Promise<readonly Rotation[]> {
+async function listWithEnd(hub: Hub, db: Tx): Promise<readonly Rotation[]> {
   const names = [...(await listTokenNames(db)), ...rungs.map(closingOf)];
   const found = await Promise.all(names.map((name) => orUnreadable(findRunning(db, hub.vault, name))));
   return found.flatMap((rotation) => (rotation === undefined || rotation === 'unreadable' ? [] : [rotation]));
