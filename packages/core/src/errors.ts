@@ -148,7 +148,7 @@ const rows = {
   window_out_of_bounds: [400, 2, 'The window ends too early or too late.', 'Choose a time in the future within the bound that the details name.'],
 
   // --- Rungs (design 3)
-  no_rung_left: [409, 3, 'Nothing would be accepted any more, and nobody could get back in.', 'Accept another rung first: `rollcall rung accept`.'],
+  no_rung_left: [409, 3, 'No accepted rung would be left to stand on, or none above the one that is to close.', 'Accept another one first: `rollcall rung accept`. The highest is closed by nothing.'],
   rung_in_use: [409, 3, 'Nothing else would let these hosts in.', 'Close it by evidence: `rollcall rotation start rung:RUNG`. Or go on without them with --leave NAME….'],
   rung_closed: [409, 3, 'The fleet refuses this rung already.', 'See why: `rollcall rung list`.'],
   rung_undecided: [404, 1, 'Nothing was decided about this rung for this host.', 'See what was: `rollcall rung list`.'],
@@ -166,7 +166,7 @@ const rows = {
   no_rollback: [409, 3, 'There is no way back from here.', 'The way back is a new version: `rollcall rotation start`.'],
   hosts_without_pin: [409, 3, 'Hosts on the roll have no usable pin, so nothing can be sealed to them.', 'Enrol them, or go on without them with --leave NAME….'],
   would_strand: [409, 3, 'Hosts would be stranded.', 'Wait for them, or go on without them with --leave NAME….'],
-  leave_unknown: [400, 2, '--leave names hosts that are not on the roll.', 'See `rollcall host list`.'],
+  leave_unknown: [400, 2, '--leave names somebody whom this does not concern.', 'A host of the roll, or a holder of the token: see `rollcall host list` and `rollcall secret show`.'],
   window_open: [409, 3, 'The old version still verifies.', 'Wait until the window closes, shorten it with `rollcall rotation cut`, or use `rollcall rotation retire --now`.'],
   window_not_shortened: [409, 3, 'A window can only be shortened.', 'Choose a time before the one at which it closes.'],
   no_current_version: [409, 3, 'The secret has no version yet.', 'Make one with `rollcall secret create`, or import one.'],
