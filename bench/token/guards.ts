@@ -27,14 +27,11 @@ export async function benchGuards(): Promise<BenchResult[]> {
   };
   const load = startProcess<GuardLoadAnswers>('../token/load.js', [], loadCore);
   try {
-    const headers: Readonly<Record<Name, readonly string[]>> = {
-      rollcall: [`X-Node-Token: ${current}`],
-      'bearer-auth': [`Authorization: Bearer ${current}`],
-      nobody: [`X-Node-Token: ${current}`],
-    };
+    // The same bytes for each: node takes longer to read a header that it does not know, and no guard can help that.
+    const headers = [`X-Node-Token: ${current}`, `Authorization: Bearer ${current}`];
     for (const name of guards) {
       const { port } = await servers[name].ask('started');
-      await load.ask('open', { name, port, headers: headers[name] });
+      await load.ask('open', { name, port, headers });
       await load.ask('run', { name, ms: WARM_UP_MS });
     }
     const rounds = await measure(load, servers);
