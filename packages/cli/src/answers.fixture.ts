@@ -135,6 +135,7 @@ export const shownHost: ShowHostAnswer = {
     { secret: 'master', wanted: { epoch: 1, step: 9 }, acked: { epoch: 1, step: 8 }, accept: [3, 4], present: 4 },
     { secret: 'ci-token', wanted: { epoch: 1, step: 1 }, acked: null, accept: [1], present: 1 },
   ],
+  released: [{ secret: 'deploy-token', wanted: { epoch: 1, step: 4 }, acked: { epoch: 1, step: 3 } }],
   tokens: [
     { id: '5f0c2a91', issuedAt: at(-300_000), seenAt: at(-299_000) },
     { id: '00d1e2f3', issuedAt: at(-60), seenAt: null },

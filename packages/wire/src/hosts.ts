@@ -81,6 +81,9 @@ export const assignmentRow = Type.Object({
   present: count(1),
 });
 
+/** A shared token that the host was released from and has not been seen without: it may hold it still. */
+export const releasedRow = Type.Object({ secret: name(), wanted: position, acked: nullable(position) });
+
 /** Tables in which a row of this host was not written by this hub, or is damaged: `host reenrol` begins it anew. */
 export const unreadableRows = Type.Array(word());
 
@@ -92,6 +95,8 @@ export const showHostAnswer = Type.Object({
   /** `null` where its row cannot be read. */
   addedAt: nullable(time()),
   assignments: Type.Array(assignmentRow),
+  /** What it still has to drop. Absent in the answer of an older hub. */
+  released: Type.Optional(Type.Array(releasedRow)),
   /** Those that let it in. */
   tokens: Type.Array(hostTokenRow),
   /** Which rungs are accepted of it, and why. */

@@ -116,6 +116,15 @@ describe('rollcall host show', () => {
     expect(stdout).toContain(`rollcall pin show ${LONG_ID}`);
   });
 
+  it('says of a token that it was released from that it may have it still, and of no other', async () => {
+    const { stdout } = await transcript(['host', 'show', LONG_ID], { answers: { showHost: shownHost } });
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('it still has to drop deploy-token: released by 1.4');
+    const { released: _released, ...older } = shownHost;
+    for (const showHost of [older, { ...shownHost, released: [] }]) {
+      expect((await transcript(['host', 'show', LONG_ID], { answers: { showHost } })).stdout).not.toContain('drop');
+    }
+  });
+
   it('names what is damaged, and says what to do', async () => {
     const damaged = { ...shownHost, addedAt: null, unreadable: ['hosts', 'pins'] };
     const { stdout } = await transcript(['host', 'show', LONG_ID], { answers: { showHost: damaged } });

@@ -78,6 +78,7 @@ export function formatHost(answer: ShowHostAnswer, view: View): string[] {
     style.bold(host.id),
     ...formatFields(fields, view),
     ...(answer.assignments.length === 0 ? [] : ['', ...formatAssignments(answer, view)]),
+    ...formatReleased(answer, view),
     ...answer.refused.flatMap(({ secret, reason }) =>
       indented(`it refused ${secret}: ${reason}`, view, 2).map(style.bad),
     ),
@@ -120,6 +121,15 @@ function formatAssignments(answer: ShowHostAnswer, view: View): string[] {
     at === 0 ? { title, elastic: 10 } : { title },
   );
   return formatTable(columns, rows, view.width);
+}
+
+/** A holder no more, and may have it still: a thief of this host would. */
+function formatReleased({ released = [] }: ShowHostAnswer, view: View): string[] {
+  return released.flatMap(({ secret, wanted, acked }) => {
+    const step = `${wanted.epoch}.${wanted.step}`;
+    const seen = acked === null ? 'nothing of it was proven' : `proven last was ${acked.epoch}.${acked.step}`;
+    return indented(`it still has to drop ${secret}: released by ${step}, ${seen}`, view, 2).map(view.style.warn);
+  });
 }
 
 function statusCell(host: HostRow, { style }: View): Cell {

@@ -34,10 +34,20 @@ export async function findAssignment(
   return row === undefined ? undefined : decode(vault, row);
 }
 
-/** Of every secret that the host has one of. Throws `store_unreadable`. */
+/** Of every secret that the host has one of, by name. Throws `store_unreadable`. */
 export async function findAssignments(db: Db, vault: Vault, host: string): Promise<AssignmentRecord[]> {
-  const rows = await db.selectFrom('assignments').selectAll().where('host', '=', host).execute();
+  const rows = await rowsOf(db, host);
   return rows.map((row) => decode(vault, row));
+}
+
+/** The same, where one that cannot be read is no reason to show none. */
+export async function findReadableAssignments(db: Db, vault: Vault, host: string): Promise<AssignmentRecord[]> {
+  const rows = (await rowsOf(db, host)).map((row) => readOrUnreadable(() => decode(vault, row)));
+  return rows.filter((row) => row !== 'unreadable');
+}
+
+function rowsOf(db: Db, host: string): Promise<AssignmentsTable[]> {
+  return db.selectFrom('assignments').selectAll().where('host', '=', host).orderBy('secret').execute();
 }
 
 /** Those of every host, or of these; one that cannot be read is `unreadable`. */

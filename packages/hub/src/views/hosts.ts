@@ -1,13 +1,14 @@
 /** Hosts as an operator sees them. */
 import { isFresh, isStale } from '@rollcall/core/liveness';
 import { rungs } from '@rollcall/core/rungs';
+import { isDrop } from '@rollcall/core/seal';
 import type { HostRow, ShowHostAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
 import { listUnreadableRows } from '../operations/begin-anew.ts';
 import { liveTokensOf, toHostTokenRow } from '../operations/issue-host-token.ts';
 import type { RollEntry } from '../roll.ts';
-import { type AssignmentRecord, findAssignment } from '../store/assignments.ts';
+import { type AssignmentRecord, findReadableAssignments } from '../store/assignments.ts';
 import { findHostTokens } from '../store/host-tokens.ts';
 import { type HostRecord, listRoll, readHost, type UnreadableHost } from '../store/hosts.ts';
 import { findPendings, findPin, listPendings, listPins, type PendingRecord, type PinRecord } from '../store/pins.ts';
@@ -29,7 +30,7 @@ export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
   const host = await orUnreadable(readHost(db, vault, id));
   const pin = await orUnreadable(findPin(db, vault, id));
   const pendings = await orUnreadable(findPendings(db, vault, id));
-  const assignment = await orUnreadable(findAssignment(db, vault, id, MASTER));
+  const assignments = await findReadableAssignments(db, vault, id);
   const tokens = await findHostTokens(db, vault, id);
   const fleet = await findRungPolicy(db, vault, FLEET);
   const own = await findRungPolicy(db, vault, id);
@@ -40,7 +41,8 @@ export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
     seenFrom: entry?.address ?? null,
     agentVersion: entry?.agentVersion ?? null,
     addedAt: host === 'unreadable' ? null : toTime(host.added_at),
-    assignments: typeof assignment === 'object' ? [toAssignmentRow(assignment)] : [],
+    assignments: masterFirst(assignments.filter((assignment) => !isDrop(assignment))).map(toAssignmentRow),
+    released: assignments.filter((assignment) => isDrop(assignment) && !isProven(assignment)).map(toPositions),
     tokens: host === 'unreadable' ? [] : liveTokensOf(host, tokens).map(toHostTokenRow),
     rungs: rungs.map((rung) => toRungRow(rung, fleet, own)),
     refused: (entry?.refused ?? []).map(({ secret, reason }) => ({ secret, reason })),
@@ -48,14 +50,20 @@ export async function showHost(hub: Hub, id: string): Promise<ShowHostAnswer> {
   };
 }
 
-function toAssignmentRow({ epoch, step, ackedStep, accept, present }: AssignmentRecord) {
-  return {
-    secret: MASTER,
-    wanted: { epoch, step },
-    acked: ackedStep === 0 ? null : { epoch, step: ackedStep },
-    accept: [...accept],
-    present,
-  };
+function masterFirst(assignments: readonly AssignmentRecord[]): AssignmentRecord[] {
+  return [...assignments].sort((a, b) => Number(b.secret === MASTER) - Number(a.secret === MASTER));
+}
+
+function isProven({ step, ackedStep }: AssignmentRecord): boolean {
+  return ackedStep === step;
+}
+
+function toAssignmentRow(assignment: AssignmentRecord) {
+  return { ...toPositions(assignment), accept: [...assignment.accept], present: assignment.present };
+}
+
+function toPositions({ secret, epoch, step, ackedStep }: AssignmentRecord) {
+  return { secret, wanted: { epoch, step }, acked: ackedStep === 0 ? null : { epoch, step: ackedStep } };
 }
 
 export function toTimeOrNull(ms: number | null): string | null {

@@ -5,6 +5,7 @@ import { codeOf, createTestHub, DAY_MS, operator, type TestHub } from '../../hub
 import { findAssignment } from '../../store/assignments.ts';
 import { listAudit } from '../../store/audit.ts';
 import { findRotation } from '../../store/rotations.ts';
+import { showHost } from '../../views/hosts.ts';
 import { showRotation } from '../../views/rotations.ts';
 import { addHost, reenrolHost } from '../add-host.ts';
 import { createSecret } from '../create-secret.ts';
@@ -104,6 +105,27 @@ describe('a host that is released', () => {
     const { deliveries } = await host.beat(hub);
     expect(deliveries).toHaveLength(1);
     expect(sets()).toBe('2:  sends 0');
+  });
+
+  it('is shown with each secret that it holds, and with the token for as long as it may have it', async () => {
+    const shown = async () => {
+      const { assignments, released = [] } = await showHost(hub, 'agent-7');
+      const rows = {
+        assignments: assignments.map(({ secret, wanted, acked }) => ({ secret, wanted, acked })),
+        released,
+      };
+      return Object.values(rows).map((of) => of.map((row) => `${row.secret} ${row.wanted.step}/${row.acked?.step}`));
+    };
+    expect(await shown()).toEqual([['master 2/2', `${SECRET} 1/1`], []]);
+    await release('agent-7');
+    expect(await shown()).toEqual([['master 2/2'], [`${SECRET} 2/1`]]);
+    await beats();
+    expect(await shown()).toEqual([['master 2/2'], []]);
+    await hold('agent-7');
+    expect(await shown()).toEqual([['master 2/2', `${SECRET} 3/2`], []]);
+    hub.tamper(`update assignments set step = 7 where host = 'agent-7' and secret = '${SECRET}'`);
+    expect(await shown()).toEqual([['master 2/2'], []]);
+    expect((await showHost(hub, 'agent-7')).unreadable).toEqual(['assignments']);
   });
 
   it('does not take an earlier step again', async () => {
