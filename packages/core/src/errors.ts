@@ -208,6 +208,7 @@ const rows = {
   operator_unknown: [404, 1, 'There is no operator of this name.', 'See `rollcall operator list`.'],
   role_too_low: [403, 1, 'The role of this operator does not allow that.', 'Ask an operator with the role that is named.'],
   rotation_not_paused: [409, 3, 'The rotation is not paused.', 'See `rollcall rotation status`.'],
+  rotation_ambiguous: [409, 2, 'Several rotations run.', 'Name one of them: see `rollcall rotation list`.'],
   rotation_unknown: [404, 1, 'There is no such rotation.', 'See `rollcall rotation list`.'],
   certificates_not_offered: [400, 1, 'This hub does not issue certificates yet.', 'Enrol without a certificate request.'],
 } as const;

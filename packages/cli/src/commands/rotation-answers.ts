@@ -1,9 +1,10 @@
 /** What the verbs of a rotation share: reading it, showing what blocks it, saying what a thief can still do. */
 import { errorTable, isRollcallError, RollcallError } from '@rollcall/core/errors';
+import { limits } from '@rollcall/core/limits';
 import { rungOfClosing } from '@rollcall/core/rungs';
 import { type RotationStatus, routes } from '@rollcall/wire';
 import { describeFailure, formatNamed } from '../failure.ts';
-import { formatGate, formatRotation } from '../output/rotation.ts';
+import { formatGate, formatRotation, isEnded } from '../output/rotation.ts';
 import { formatThief, thiefRows } from '../output/thief.ts';
 import type { Context, Result, VerbOptions } from '../verb.ts';
 
@@ -17,7 +18,22 @@ export function readRotation(context: Context, id: string | undefined): Promise<
   return context.hub().call(routes.showRotation, { params: { id: id ?? 'master' } });
 }
 
-/** What a verb throws, with hints that are about this rotation: a command without a name is about the master's. */
+/**
+ * Which rotation a verb that only looks is about: the one of that name, or the one that runs, or the newest where none does.
+ * By its secret, so that who watches the master's goes on with the one that supersedes it. Throws `rotation_ambiguous` where several run: the finished rotation of the master would pass for the state of things.
+ */
+export async function chooseRotation(context: Context, verb: string, id: string | undefined): Promise<string> {
+  if (id !== undefined) return id;
+  const { rotations } = await context.hub().call(routes.listRotations);
+  const running = rotations.filter(({ phase }) => !isEnded(phase));
+  const [chosen = rotations[0]] = running;
+  if (running.length < 2) return chosen?.secret ?? 'master';
+  const secrets = running.map(({ secret }) => secret);
+  const commands = secrets.slice(0, limits.namesInSentence).map((secret) => `\`rollcall rotation ${verb} ${secret}\``);
+  throw new RollcallError('rotation_ambiguous', { running: secrets, hint: `Name one: ${commands.join(', ')}` });
+}
+
+/** What a verb throws, with hints that name this rotation: without a name some commands are about the master's, others about what runs. */
 export async function aboutRotation<T>(id: string | undefined, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -28,9 +44,11 @@ export async function aboutRotation<T>(id: string | undefined, act: () => Promis
 
 /** Pasted as it stands, a hint must not look at, or resume, another rotation than the one that was refused. */
 export function namingRotation(error: RollcallError, id: string | undefined): RollcallError {
-  if (id === undefined || id === 'master') return error;
   const { hint } = describeFailure(error);
-  const named = hint.replaceAll(/`rollcall rotation (status|resume|cut)`/g, `\`rollcall rotation $1 ${id}\``);
+  const named = hint.replaceAll(
+    /`rollcall rotation (status|resume|cut)`/g,
+    `\`rollcall rotation $1 ${id ?? 'master'}\``,
+  );
   if (named === hint) return error;
   return new RollcallError(error.code, { ...error.details, hint: named }, { cause: error.cause });
 }

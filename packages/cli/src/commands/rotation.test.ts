@@ -81,7 +81,9 @@ describe('rollcall rotation start', () => {
 
 describe('rollcall rotation status', () => {
   it('shows the walk, the blockers and what to do', async () => {
-    const { stdout, asked } = await transcript(['rotation', 'status'], { answers: { showRotation: rolling } });
+    const { stdout, asked } = await transcript(['rotation', 'status', 'master'], {
+      answers: { showRotation: rolling },
+    });
     expect(asked[0]?.path).toBe('/v1/rotations/master');
     expect(stdout).toContain('master 3 → 4: rolling\n');
     expect(stdout).toContain('planned → widening → [rolling] → proving → narrowing → done');
@@ -93,17 +95,17 @@ describe('rollcall rotation status', () => {
   });
 
   it('says when the way is open, and what had stopped it', async () => {
-    expect((await transcript(['rotation', 'status'], { answers: { showRotation: openGate } })).stdout).toContain(
-      'is open:\n  rollcall rotation advance master --from rolling\n',
-    );
+    expect(
+      (await transcript(['rotation', 'status', 'master'], { answers: { showRotation: openGate } })).stdout,
+    ).toContain('is open:\n  rollcall rotation advance master --from rolling\n');
     const paused = { ...openGate, rotation: { ...openGate.rotation, pausedBecause: 'lunch' } };
-    const held = (await transcript(['rotation', 'status'], { answers: { showRotation: paused } })).stdout;
+    const held = (await transcript(['rotation', 'status', 'master'], { answers: { showRotation: paused } })).stdout;
     expect(held).toContain('`rollcall rotation resume master`');
     expect(held).not.toContain('rotation advance');
     const ended = (await transcript(['rotation', 'status', 'rot-1'], { answers: { showRotation: done } })).stdout;
     // What was counted while it ran is not kept, and zeros would read as if nobody had come along.
     expect(ended).not.toMatch(/progress|old seen/);
-    expect((await transcript(['rotation', 'status'], { answers: { showRotation: rolling } })).stdout).toMatch(
+    expect((await transcript(['rotation', 'status', 'master'], { answers: { showRotation: rolling } })).stdout).toMatch(
       /progress.*old seen/s,
     );
     expect(ended).toContain('stopped verifying 2026-11-29T11:59:55Z (5 s ago)');
@@ -139,10 +141,54 @@ describe('rollcall rotation status', () => {
       { ...seen, host: null },
     ];
     const showRotation = { ...rolling, retiringHits: { ...rolling.retiringHits, sources } };
-    const { stdout } = await transcript(['rotation', 'status'], { answers: { showRotation } });
+    const { stdout } = await transcript(['rotation', 'status', 'master'], { answers: { showRotation } });
     expect(stdout).toContain(' agent-7 from 10.0.0.7 to replica:local');
     expect(stdout).toContain(' agent-8 (declared) from 10.0.0.7');
     expect(stdout).toContain(' cron/1 from 10.0.0.7');
+  });
+});
+
+describe('rollcall rotation status and watch without a name', () => {
+  const token = { ...rolling.rotation, id: 'rot-2', secret: 'fleet-token' };
+  const rung = { ...rolling.rotation, id: 'rot-3', secret: 'rung:fleet-token' };
+  const ask = (rotations: RotationStatus['rotation'][], verb = 'status') =>
+    transcript(['rotation', verb, '--json'], { answers: { listRotations: { rotations }, showRotation: done } });
+  const path = async (rotations: RotationStatus['rotation'][], verb?: string) =>
+    decodeURIComponent((await ask(rotations, verb)).asked.at(-1)?.path ?? '');
+
+  it.each(['status', 'watch'])('%s is about what runs, where nothing does about the newest', async (verb) => {
+    expect(await path([done.rotation, rung], verb)).toBe('/v1/rotations/rung:fleet-token');
+    expect(await path([{ ...rung, phase: 'done' }, { ...token, phase: 'rolled_back' }, rolling.rotation], verb)).toBe(
+      '/v1/rotations/master',
+    );
+    expect(await path([{ ...token, phase: 'done' }, done.rotation], verb)).toBe('/v1/rotations/fleet-token');
+    expect(await path([], verb)).toBe('/v1/rotations/master');
+  });
+
+  it.each(['status', 'watch'])('%s asks to name one of several that run, with the commands', async (verb) => {
+    const run = await ask([rung, token, done.rotation], verb);
+    expect(run).toMatchObject({
+      exit: 2,
+      asked: [{ route: 'listRotations' }],
+      json: { error: { code: 'rotation_ambiguous', details: { running: ['rung:fleet-token', 'fleet-token'] } } },
+    });
+    const { hint } = (run.json as { error: { hint: string } }).error;
+    expect(hint).toContain(`\`rollcall rotation ${verb} rung:fleet-token\`, \`rollcall rotation ${verb} fleet-token\``);
+  });
+});
+
+describe('rollcall rotation list', () => {
+  it('cuts no name and no id at 80 columns: both have to be typed', async () => {
+    const worst = { ...rolling.rotation, id: 'r-0123456789ab', phase: 'narrowing' as const, pausedBecause: 'lunch' };
+    const rotations = ['master', 'rung:fleet-token', 'deploy-token-eu-west'].map((secret) => ({ ...worst, secret }));
+    const { stdout } = await transcript(['rotation', 'list'], { answers: { listRotations: { rotations } } });
+    const lines = stdout.trimEnd().split('\n');
+    for (const [at, { id, secret }] of rotations.entries()) expect(lines[at + 1]).toContain(`${id}  ${secret}`);
+    expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
+    // Longer than the page has room for: it stays whole all the same.
+    const long = { ...worst, secret: 'n'.repeat(64) };
+    const wide = await transcript(['rotation', 'list'], { answers: { listRotations: { rotations: [long] } } });
+    expect(wide.stdout).toContain(long.secret);
   });
 });
 
@@ -174,22 +220,24 @@ describe('rollcall rotation advance', () => {
   });
 
   it.each([
-    ['fleet-token', 'fleet-token'],
-    ['rung:fleet-token', 'rung:fleet-token'],
-    ['master', undefined],
-  ])('hints at the rotation of %s, and at no other', async (name, named) => {
+    [['advance', 'fleet-token'], 'fleet-token'],
+    [['start', 'fleet-token'], 'fleet-token'],
+    [['advance', 'rung:fleet-token'], 'rung:fleet-token'],
+    [['start', 'rung:fleet-token'], 'rung:fleet-token'],
+    [['advance', 'master'], 'master'],
+    [['start', 'master'], 'master'],
+    [['advance'], 'master'],
+  ])('after %j hints at the rotation of %s, and at no other', async (words, named) => {
     const refusal = {
       status: 409,
       code: 'rotation_paused',
       hint: 'See why with `rollcall rotation status`, then `rollcall rotation resume`.',
     };
     const answers = { advanceRotation: { refusal }, startRotation: { refusal }, showRotation: rolling };
-    const command = (verb: string) => `\`rollcall rotation ${verb}${named === undefined ? '' : ` ${named}`}\``;
-    for (const verb of ['advance', 'start']) {
-      const run = await transcript(['rotation', verb, name, '--json'], { answers });
-      const hint = `See why with ${command('status')}, then ${command('resume')}.`;
-      expect(run).toMatchObject({ exit: 3, json: { error: { code: 'rotation_paused', hint } } });
-    }
+    const command = (verb: string) => `\`rollcall rotation ${verb} ${named}\``;
+    const run = await transcript(['rotation', ...words, '--json'], { answers });
+    const hint = `See why with ${command('status')}, then ${command('resume')}.`;
+    expect(run).toMatchObject({ exit: 3, json: { error: { code: 'rotation_paused', hint } } });
   });
 
   it('leaves out a list that names nobody', async () => {
@@ -254,7 +302,7 @@ describe('rollcall rotation watch', () => {
       inPhase('rolling', 9),
       done,
     );
-    const { exit, stdout, stderr } = await transcript(['rotation', 'watch'], { answers: { showRotation } });
+    const { exit, stdout, stderr } = await transcript(['rotation', 'watch', 'master'], { answers: { showRotation } });
     expect(exit).toBe(0);
     expect(stderr.split('\n').filter((line) => line.startsWith('2026-'))).toHaveLength(4);
     expect(stderr).toMatch(/12:00:00Z master 3 → 4 widening, widened 12, gate open\n/);
@@ -263,12 +311,12 @@ describe('rollcall rotation watch', () => {
 
   it('stops at the phase that was asked for, or any later one', async () => {
     const answers = { showRotation: inTurn(inPhase('widening'), inPhase('narrowing'), 'drop') };
-    const run = await transcript(['rotation', 'watch', '--until', 'proving', '--json'], { answers });
+    const run = await transcript(['rotation', 'watch', 'master', '--until', 'proving', '--json'], { answers });
     expect(run).toMatchObject({ exit: 0, json: { rotation: { phase: 'narrowing' } } });
   });
 
   it('exits 3 when the time is over, with where it stands', async () => {
-    const run = await transcript(['rotation', 'watch', '--timeout', '5s', '--json'], {
+    const run = await transcript(['rotation', 'watch', 'master', '--timeout', '5s', '--json'], {
       answers: { showRotation: rolling },
     });
     expect(run).toMatchObject({ exit: 3, json: { error: { code: 'watch_ended' }, rotation: { phase: 'rolling' } } });
@@ -276,7 +324,7 @@ describe('rollcall rotation watch', () => {
   });
 
   it('exits 3 when it was rolled back', async () => {
-    const run = await transcript(['rotation', 'watch', '--json'], {
+    const run = await transcript(['rotation', 'watch', 'master', '--json'], {
       answers: { showRotation: inTurn(inPhase('reverting'), inPhase('rolled_back')) },
     });
     expect(run).toMatchObject({ exit: 3, json: { error: { code: 'watch_ended' } } });
@@ -290,27 +338,27 @@ describe('rollcall rotation watch', () => {
       { refusal: { status: 503, code: 'unavailable' } },
       done,
     );
-    const { exit, stderr } = await transcript(['rotation', 'watch'], { answers: { showRotation } });
+    const { exit, stderr } = await transcript(['rotation', 'watch', 'master'], { answers: { showRotation } });
     expect(exit).toBe(0);
     expect(stderr.match(/the hub does not answer \(hub_no_answer\)/g)).toHaveLength(1);
   });
 
   it('gives up on a hub that stays away, and at once on a refusal or a hub that was never there', async () => {
-    const away = await transcript(['rotation', 'watch', '--json'], {
+    const away = await transcript(['rotation', 'watch', 'master', '--json'], {
       answers: { showRotation: inTurn(rolling, 'drop') },
     });
     expect(away).toMatchObject({ exit: 1, json: { error: { code: 'hub_no_answer' } } });
     expect(away.asked.length).toBeGreaterThan(50);
-    const gone = await transcript(['rotation', 'watch', '--json'], {
+    const gone = await transcript(['rotation', 'watch', 'master', '--json'], {
       answers: { showRotation: inTurn(rolling, { refusal: { status: 404, code: 'not_found' } }) },
     });
     expect(gone).toMatchObject({ exit: 1, json: { error: { code: 'not_found' } }, asked: [{}, {}] });
-    const never = await transcript(['rotation', 'watch', '--json'], { answers: { showRotation: 'drop' } });
+    const never = await transcript(['rotation', 'watch', 'master', '--json'], { answers: { showRotation: 'drop' } });
     expect(never).toMatchObject({ exit: 1, asked: [{}] });
   });
 
   it('draws over itself on a terminal, and leaves the result alone there', async () => {
-    const { stdout, stderr } = await transcript(['rotation', 'watch'], {
+    const { stdout, stderr } = await transcript(['rotation', 'watch', 'master'], {
       answers: { showRotation: inTurn(rolling, done) },
       terminal: [],
     });
@@ -320,7 +368,7 @@ describe('rollcall rotation watch', () => {
   });
 
   it('is silent with --quiet', async () => {
-    const { stderr } = await transcript(['rotation', 'watch', '--quiet'], {
+    const { stderr } = await transcript(['rotation', 'watch', 'master', '--quiet'], {
       answers: { showRotation: inTurn(rolling, done) },
     });
     expect(stderr).toBe('');

@@ -9,7 +9,14 @@ import { usageError } from '../usage-error.ts';
 import { defineVerb, type Noun, yesOption } from '../verb.ts';
 import { watchRotation } from '../watch-rotation.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { aboutRotation, leaveOption, orWhatBlocks, readRotation, withThief } from './rotation-answers.ts';
+import {
+  aboutRotation,
+  chooseRotation,
+  leaveOption,
+  orWhatBlocks,
+  readRotation,
+  withThief,
+} from './rotation-answers.ts';
 import { cut, leave, pause, resume, rollback } from './rotation-hold.ts';
 
 interface StartOptions {
@@ -88,28 +95,28 @@ const list = defineVerb({
 
 const status = defineVerb({
   usage: 'status [id]',
-  summary: 'Show where a rotation is and what holds it up; ID may be a secret, master when left out',
+  summary: 'Show where a rotation is and what holds it up; ID may be a secret, and is the one that runs when left out',
   examples: ['rollcall rotation status', "rollcall rotation status master --json | jq '.gate.blockers'"],
   run: async (context, [id]) => {
-    const answer = await readRotation(context, id);
+    const answer = await readRotation(context, await chooseRotation(context, 'status', id));
     return { json: answer, text: formatRotation(answer, context.view) };
   },
 });
 
 const watch = defineVerb<WatchOptions>({
   usage: 'watch [id]',
-  summary: 'Follow a rotation until it is done; exits 3 when it does not get there',
+  summary:
+    'Follow a rotation, the one that runs when ID is left out, until it is done; exits 3 when it does not get there',
   examples: ['rollcall rotation watch', 'rollcall rotation watch master --until narrowing --timeout 15m'],
   options: [
     { flags: '--until <phase>', description: 'stop when it is that far (done)', choices: walk.slice(1) },
     { flags: '--timeout <duration>', description: 'give up after so long' },
   ],
-  run: (context, [id], { until, timeout }) =>
-    watchRotation(context, {
-      read: () => readRotation(context, id),
-      until: until ?? 'done',
-      timeoutMs: timeout === undefined ? undefined : durationOption('--timeout', timeout),
-    }),
+  run: async (context, [id], { until, timeout }) => {
+    const timeoutMs = timeout === undefined ? undefined : durationOption('--timeout', timeout);
+    const chosen = await chooseRotation(context, 'watch', id);
+    return watchRotation(context, { read: () => readRotation(context, chosen), until: until ?? 'done', timeoutMs });
+  },
 });
 
 const advance = defineVerb<{ readonly from?: Phase }>({

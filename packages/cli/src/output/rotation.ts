@@ -141,12 +141,13 @@ export function formatRotations(rotations: readonly RotationRow[], view: View): 
     ],
   }));
   const columns = [
-    { title: 'ID', elastic: 12 },
-    { title: 'SECRET', elastic: 8 },
+    // Both are typed, so neither is cut: the others give way.
+    { title: 'ID' },
+    { title: 'SECRET' },
     { title: 'VERSION' },
-    { title: 'PHASE', elastic: 9 },
-    { title: 'REASON' },
-    { title: 'STARTED' },
+    { title: 'PHASE', elastic: 7 },
+    { title: 'REASON', elastic: 6 },
+    { title: 'STARTED', elastic: 7 },
     { title: 'LEFT', align: 'right' as const },
   ];
   return formatTable(columns, rows, view.width);

@@ -61,7 +61,7 @@ export async function retire(demo: RobbedDemo): Promise<void> {
   story.claim('Generation 1 is destroyed.', [0, 'destroyed'], [retired.exit, (await states(operator))[0]]);
   const status = await story.until({
     what: 'The rotation is done.',
-    read: () => operator.ask<RotationStatus>('rotation', 'status'),
+    read: () => operator.ask<RotationStatus>('rotation', 'status', 'master'),
     part: ({ rotation }) => rotation.phase,
     expected: 'done',
   });

@@ -35,7 +35,7 @@ export async function rotate(demo: RobbedDemo): Promise<void> {
   });
   await story.until({
     what: `Missing, by name: ${missing(demo).join(', ')}.`,
-    read: () => operator.ask<RotationStatus>('rotation', 'status'),
+    read: () => operator.ask<RotationStatus>('rotation', 'status', 'master'),
     part: ({ gate }) => [...new Set(gate.blockers.map(({ member }) => member))].sort(),
     expected: missing(demo),
   });
