@@ -71,6 +71,13 @@ export const rotationStatus = Type.Object({
 });
 export type RotationStatus = Static<typeof rotationStatus>;
 
+export const startRotationAnswer = Type.Object({
+  ...rotationStatus.properties,
+  /** The id of the rotation of the master that still ran, and has ended with this start. */
+  superseded: Type.Optional(word()),
+});
+export type StartRotationAnswer = Static<typeof startRotationAnswer>;
+
 export const listRotationsAnswer = Type.Object({ rotations: Type.Array(rotationRow) });
 
 export const startRotationBody = Type.Object({

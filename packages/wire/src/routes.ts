@@ -30,6 +30,7 @@ import {
   retireBody,
   rollbackBody,
   rotationStatus,
+  startRotationAnswer,
   startRotationBody,
 } from './rotations.ts';
 import { get, nothing, post, put } from './route.ts';
@@ -153,7 +154,14 @@ export const routes = {
   ),
   createSecret: post('operator', '/v1/secrets', 'admin', 'Create or import a secret', createSecretBody, secretRow),
   listRotations: get('operator', '/v1/rotations', 'viewer', 'Rotations, newest first', listRotationsAnswer),
-  startRotation: post('operator', '/v1/rotations', 'operator', 'Start a rotation', startRotationBody, rotationStatus),
+  startRotation: post(
+    'operator',
+    '/v1/rotations',
+    'operator',
+    'Start a rotation',
+    startRotationBody,
+    startRotationAnswer,
+  ),
   /** `:id` may be the name of a secret: its newest rotation. */
   showRotation: get('operator', '/v1/rotations/:id', 'viewer', 'Phase, gate and progress', rotationStatus),
   advanceRotation: post(

@@ -37,6 +37,21 @@ describe('rollcall rotation start', () => {
     });
   });
 
+  it('says which rotation it has ended, and nothing of one where none ran', async () => {
+    for (const given of [rolling, leaked]) {
+      const startRotation = { ...given, superseded: 'r-0123456789ab' };
+      const run = await transcript(['rotation', 'start', 'master'], { answers: { startRotation } });
+      expect(run.stdout).toMatch(
+        /^This start has ended the rotation r-0123456789ab of master, which still ran\.\n\nmaster 3/,
+      );
+      const bare = await transcript(['rotation', 'start', 'master'], { answers: { startRotation: given } });
+      expect(bare.stdout).toMatch(/^master 3/);
+    }
+    const startRotation = { ...rolling, superseded: 'r-0123456789ab' };
+    const { json } = await transcript(['rotation', 'start', 'master', '--json'], { answers: { startRotation } });
+    expect(json).toMatchObject({ superseded: 'r-0123456789ab', rotation: { id: rolling.rotation.id } });
+  });
+
   it('says after a leak what a thief can still do, and until when', async () => {
     const { stdout } = await transcript(['rotation', 'start', 'master', '--reason', 'leak'], {
       answers: { startRotation: leaked },

@@ -2,7 +2,8 @@
 import { parseMember, parseSecretName } from '@rollcall/core/keys';
 import type { Phase } from '@rollcall/core/rotation';
 import { CLOSING, closingOf, parseRung } from '@rollcall/core/rungs';
-import { routes, type StartRotationBody } from '@rollcall/wire';
+import { routes, type StartRotationAnswer, type StartRotationBody } from '@rollcall/wire';
+import { type View, wrap } from '../output/page.ts';
 import { formatRotation, formatRotations, walk } from '../output/rotation.ts';
 import { durationOption, timeOption } from '../time-option.ts';
 import { usageError } from '../usage-error.ts';
@@ -78,10 +79,17 @@ const start = defineVerb<StartOptions>({
       ...(batch === undefined ? {} : { batch: wholeNumber('--batch', batch, 1) }),
     };
     const status = await aboutRotation(body.secret, () => context.hub().call(routes.startRotation, { body }));
-    if (status.rotation.reason !== 'leak') return { json: status, text: formatRotation(status, context.view) };
-    return withThief(context, status, formatRotation(status, context.view));
+    const text = [...formatSuperseded(status, context.view), ...formatRotation(status, context.view)];
+    return status.rotation.reason === 'leak' ? withThief(context, status, text) : { json: status, text };
   },
 });
+
+/** Of what was turned twice by mistake nothing else would tell. */
+function formatSuperseded({ rotation, superseded }: StartRotationAnswer, view: View): string[] {
+  if (superseded === undefined) return [];
+  const said = `This start has ended the rotation ${superseded} of ${rotation.secret}, which still ran.`;
+  return [...wrap(said, view.width).map(view.style.warn), ''];
+}
 
 const list = defineVerb({
   usage: 'list',

@@ -22,8 +22,9 @@ export function registerRotationRoutes(on: OperatorRegister, hub: Hub): void {
   on(routes.startRotation, async ({ body, actor }) => {
     const { reason = 'planned', leave = [], narrowBy, ...rest } = body;
     const narrowByMs = narrowBy === undefined ? null : parseInstant(narrowBy);
-    const started = await startRotation(hub, { ...rest, reason, leave, narrowByMs }, actor);
-    return showRotation(hub, started.id);
+    const { id, supersedes } = await startRotation(hub, { ...rest, reason, leave, narrowByMs }, actor);
+    const status = await showRotation(hub, id);
+    return supersedes === null ? status : { ...status, superseded: supersedes };
   });
   on(routes.advanceRotation, async ({ name, body, actor }) => {
     await advanceRotation(hub, name, body.from, actor);

@@ -44,7 +44,7 @@ export const masterSubject: Subject<RotationView> = {
     await reissueDestroyed(hub, tx, hosts, decision.destroys);
     const { rotation, supersedes, withoutUsablePin } = decision;
     const verifyUntil = new Date(decision.verifyUntilMs).toISOString();
-    return { rotation, details: { verifyUntil, supersedes, withoutUsablePin } };
+    return { rotation, supersedes, details: { verifyUntil, supersedes, withoutUsablePin } };
   },
 
   // Its verifiers are this process: what they hold is asked of the object that verifies.

@@ -232,11 +232,12 @@ describe('a start', () => {
   });
 
   it('over a running rotation takes what `retire --now` takes, and makes the third generation the second live one', async () => {
-    await start();
+    const first = await start();
+    expect(first.supersedes).toBeNull();
     await steps();
     expect(await codeOf(start())).toBe('rotation_running');
     await carryTo('proving');
-    await start();
+    expect(await start()).toMatchObject({ supersedes: first.id });
     expect(await states()).toEqual(['1 destroyed', '2 previous', '3 current']);
     await carryTo('proving');
     expect(fleet.map(({ assignment }) => assignment?.present)).toEqual([3, 3, 3]);

@@ -34,6 +34,8 @@ export interface CutInput {
 export interface Decided {
   readonly rotation: Rotation;
   readonly details: AuditDetails;
+  /** Of a start: the id of the rotation that ends with it. */
+  readonly supersedes?: string | null;
 }
 
 /** A rotation and everything that its decisions look at, read at the source in one pass. */

@@ -25,14 +25,19 @@ import { type StartInput, type Subject, subjectOf, type WalkView } from './subje
 import { readRotation } from './view.ts';
 import { enterPhase, narrowAtOnce, recordRotation, storeRotation } from './write.ts';
 
-export async function startRotation(hub: Hub, input: StartInput, actor: Actor): Promise<Rotation> {
+export interface Started extends Rotation {
+  /** The id of the rotation that ran until then, and has ended with this start. */
+  readonly supersedes: string | null;
+}
+
+export async function startRotation(hub: Hub, input: StartInput, actor: Actor): Promise<Started> {
   const started = await hub.db.transaction().execute(async (tx) => {
     const latest = (await findRotation(tx, hub.vault, input.secret)) ?? null;
-    const { rotation, details } = await subjectOf(input.secret).start(hub, tx, latest, input);
+    const { rotation, details, supersedes = null } = await subjectOf(input.secret).start(hub, tx, latest, input);
     await hub.clock.save(tx);
     const said = { reason: rotation.reason, left: rotation.left, ...details };
     await recordRotation(hub, tx, rotation, actor, 'rotation.started', said);
-    return rotation;
+    return { ...rotation, supersedes };
   });
   await refresh(hub);
   hub.nudgeRotation();
