@@ -34,6 +34,8 @@ export interface LiveGenerations {
   /** Its value, or `store_unreadable`. */
   read(version: number): LiveRecord & { readonly value: NonNullable<LiveRecord['value']> };
   readonly isReadable: boolean;
+  /** Monotonic, when memory was as new as the store: it may say yes for 30 s after that (I8). */
+  readonly asNewAtMs: number;
 }
 
 export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubClock }): LiveGenerations {
@@ -42,7 +44,7 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
   let heldVersion = 0;
   /** Monotonic, when the store was read last, once it cannot be read; `null` while it can. Nothing was before the first reload. */
   let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
-  let readAtMs = Number.NEGATIVE_INFINITY;
+  let asNewAtMs = Number.NEGATIVE_INFINITY;
   let prepared: PreparedVerifier | undefined;
   /** The end of a window that the stored floor of the clock is past of. */
   let recordedEndMs: number | null = null;
@@ -58,10 +60,10 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
       held = await listUndestroyed(db, vault, MASTER);
       heldVersion = version;
       prepared = undefined;
-      readAtMs = beganAtMs;
+      asNewAtMs = beganAtMs;
       unreadableSince = null;
     } catch (error) {
-      unreadableSince ??= readAtMs;
+      unreadableSince ??= asNewAtMs;
       throw error;
     }
   };
@@ -88,8 +90,10 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
     reload,
 
     catchUp: createSharedRun(async () => {
+      const beganAtMs = clock.monotonic();
       const isNew = (await readTrustVersion(db, EVERY_HOST)) !== heldVersion;
       if (isNew || unreadableSince !== null) await reload();
+      else asNewAtMs = beganAtMs;
       await recordClosing();
     }),
 
@@ -124,6 +128,10 @@ export function createLiveGenerations(deps: { db: Db; vault: Vault; clock: HubCl
 
     get isReadable() {
       return unreadableSince === null;
+    },
+
+    get asNewAtMs() {
+      return asNewAtMs;
     },
   };
 }

@@ -48,6 +48,8 @@ export interface LiveTokens {
   unreadable(): readonly string[];
   /** The names of those whose value in force can be guessed. */
   weak(): readonly string[];
+  /** Monotonic, when memory was as new as the store: it may say yes for 30 s after that (I8). */
+  readonly asNewAtMs: number;
 }
 
 interface TokenRows {
@@ -70,7 +72,7 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
   let heldVersion = 0;
   /** Monotonic, when the store was read last, once it cannot be read; `null` while it can (I8). */
   let unreadableSince: number | null = Number.NEGATIVE_INFINITY;
-  let readAtMs = Number.NEGATIVE_INFINITY;
+  let asNewAtMs = Number.NEGATIVE_INFINITY;
   let prepared: { readonly slots: readonly Slot[]; readonly untilMs: number } | undefined;
 
   const reload = async () => {
@@ -80,10 +82,10 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
       held = await readTokens(held);
       heldVersion = version;
       prepared = undefined;
-      readAtMs = beganAtMs;
+      asNewAtMs = beganAtMs;
       unreadableSince = null;
     } catch (error) {
-      unreadableSince ??= readAtMs;
+      unreadableSince ??= asNewAtMs;
       throw error;
     }
   };
@@ -95,7 +97,7 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
       const rows = await orUnreadable(readRows(db, vault, name, clock.now()));
       const former = before.find((token) => token.name === name);
       if (rows !== 'unreadable') tokens.push({ name, rows, unreadableSince: null });
-      else tokens.push({ name, rows: former?.rows, unreadableSince: former?.unreadableSince ?? readAtMs });
+      else tokens.push({ name, rows: former?.rows, unreadableSince: former?.unreadableSince ?? asNewAtMs });
     }
     return tokens;
   };
@@ -115,8 +117,10 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
     reload,
 
     catchUp: createSharedRun(async () => {
+      const beganAtMs = clock.monotonic();
       const isWhole = unreadableSince === null && held.every((token) => token.unreadableSince === null);
       if (!isWhole || (await readTrustVersion(db, EVERY_HOST)) !== heldVersion) await reload();
+      else asNewAtMs = beganAtMs;
     }),
 
     verify(presented) {
@@ -154,6 +158,10 @@ export function createLiveTokens(deps: { db: Db; vault: Vault; clock: HubClock }
     },
 
     weak: () => held.flatMap(({ name, rows }) => (rows?.token.weak === true ? [name] : [])),
+
+    get asNewAtMs() {
+      return asNewAtMs;
+    },
 
     unreadable: () => held.flatMap(({ name, unreadableSince: since }) => (since === null ? [] : [name])),
   };

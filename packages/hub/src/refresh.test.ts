@@ -1,6 +1,6 @@
 /** What was committed is done, also when it cannot be read again; and nobody is let in by a memory that is too old (I8). */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createWrapKey, enrolNew, type TestHost } from './host.fixture.ts';
+import { createWrapKey, enrolNew, type TestHost, thiefBearer } from './host.fixture.ts';
 import { auditOf, codeOf, createTestHub, operator, START_MS, type TestHub } from './hub.fixture.ts';
 import type { Hub } from './hub.ts';
 import { acceptFirstUse } from './operations/accept-first-use.ts';
@@ -90,6 +90,25 @@ describe('memory that could not be made new', () => {
     await hub.wall.advance(1);
     expect(await codeOf(host.beat(hub))).toBe('unauthenticated');
   });
+
+  it.each(['generations', 'roll'] as const)(
+    'and so where it is %s alone, behind a store that is slow',
+    async (part) => {
+      await start(hub);
+      const bearer = thiefBearer(hub, 'agent-7', 1, 1);
+      const slow = { ...hub, [part]: unreadable(hub)[part] };
+      if (part === 'roll') await suspendHost(slow, 'agent-7', operator);
+      else await retireRotation(slow, 'master', { now: true, leave: ['agent-7'] }, operator);
+      for (const [waitMs, answer] of [
+        [29_999, 'done'],
+        [1, 'unauthenticated'],
+      ] as const) {
+        await hub.wall.advance(waitMs);
+        for (const other of ['generations', 'roll', 'tokens'] as const) if (other !== part) await hub[other].catchUp();
+        expect(await codeOf(host.beat(hub, { bearer }))).toBe(answer);
+      }
+    },
+  );
 
   it('says nothing at all when the store does not answer then, and yes again when it does', async () => {
     await hub.wall.advance(30_000);

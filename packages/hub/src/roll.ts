@@ -34,8 +34,8 @@ export interface Roll {
   /** Reads one host at the source. `undefined` when it is not on the roll. Rejects, and changes nothing, when the source does not answer. */
   reload(id: string): Promise<RollEntry | undefined>;
   reloadAll(): Promise<void>;
-  /** Whether memory may say yes: for 30 s after it was as new as the store (I8). */
-  mayYes(): boolean;
+  /** Monotonic, when memory was as new as the store: it may say yes for 30 s after that (I8). */
+  readonly asNewAtMs: number;
   /** Makes memory as new as the store was when this was called: reads again what changed, and nothing where nothing did. */
   catchUp(): Promise<void>;
 }
@@ -129,7 +129,9 @@ export async function createRoll(deps: { db: Db; vault: Vault; clock: Pick<HubCl
         return entry;
       }),
 
-    mayYes: () => clock.monotonic() - asNewAtMs < limits.cachedYesMs,
+    get asNewAtMs() {
+      return asNewAtMs;
+    },
 
     reloadAll: async () => {
       const beganAtMs = clock.monotonic();
