@@ -120,6 +120,19 @@ describe('a rung is closed', () => {
     expect((await auditOf(hub)).filter((line) => line.startsWith('rotation.'))).toHaveLength(5);
   });
 
+  it('by asking with a token that can be read, also where another one cannot', async () => {
+    await createSecret(hub, { name: 'broken', holders: ['caller:old'] }, operator);
+    await toProving();
+    await silence();
+    await advance();
+    hub.tamper("update tokens set created_at = created_at + 1 where name = 'broken'");
+    const restarted = await hub.restart();
+    expect(restarted.tokens.unreadable()).toEqual(['broken']);
+    hub = restarted;
+    await step();
+    expect([await phase(), asked]).toEqual(['done', ['caller', 'probe']]);
+  });
+
   it('only where the hub does refuse it, and its control is taken', async () => {
     await toProving();
     await silence();

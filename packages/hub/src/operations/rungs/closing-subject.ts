@@ -117,11 +117,13 @@ async function askItself(hub: Hub, rung: Rung): Promise<{ isRefused: boolean; is
   return { isRefused: verdict(rung) === 'refused', isControlled: verdict('derived') === 'accepted' };
 }
 
+/** One that can be read: which of them is one, since each stands on the same rung. */
 function sharedToken({ tokens }: Hub): string | undefined {
-  const [secret] = tokens.secrets();
-  const version = secret === undefined ? undefined : tokens.accepts(secret)[0];
-  if (secret === undefined || version === undefined) return undefined;
-  return decodeUtf8(tokens.read(secret, version).reveal());
+  for (const secret of tokens.secrets()) {
+    const version = tokens.accepts(secret)[0];
+    if (version !== undefined) return decodeUtf8(tokens.read(secret, version).reveal());
+  }
+  return undefined;
 }
 
 /** What was found before the fleet refused it says nothing. */
