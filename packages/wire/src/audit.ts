@@ -21,6 +21,7 @@ export const auditQuery = Type.Object({
   actor: Type.Optional(sentence(200)),
   /** `pin.taken`, or `pin` for every action on pins. */
   action: Type.Optional(word()),
+  /** Of a secret, or `rung:` and a rung, also the records of its rotations. */
   target: Type.Optional(sentence(200)),
   since: Type.Optional(time()),
   outcome: Type.Optional(Type.Union([Type.Literal('done'), Type.Literal('refused')])),

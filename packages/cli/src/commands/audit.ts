@@ -30,6 +30,7 @@ const list = defineVerb<ListOptions>({
   examples: [
     'rollcall audit list --last 20',
     'rollcall audit list --action pin --since 24h',
+    'rollcall audit list --target fleet-token',
     'rollcall audit list --target agent-7 --outcome refused --json',
   ],
   options: [
@@ -38,7 +39,7 @@ const list = defineVerb<ListOptions>({
     { flags: '--last <n>', description: 'only the newest' },
     { flags: '--actor <id>', description: 'only what this host or operator did' },
     { flags: '--action <word>', description: 'only this action; `pin` for all on pins' },
-    { flags: '--target <id>', description: 'only what was done to this' },
+    { flags: '--target <id>', description: 'only what was done to this; of a secret also its rotations' },
     { flags: '--since <time>', description: 'only from then on; a duration counts back from now' },
     { flags: '--outcome <word>', description: 'only what came out so', choices: ['done', 'refused'] },
   ],

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createTestDatabase, operator } from '../hub.fixture.ts';
+import { createTestDatabase, createTestVault, operator } from '../hub.fixture.ts';
 import { type Actor, type AuditFilter, appendAudit, listAudit } from './audit.ts';
+import { insertRotation } from './rotations.ts';
 import type { Db } from './schema.ts';
 
 const host: Actor = { id: 'agent-7', kind: 'host', rung: 'derived', verified: true };
@@ -44,6 +45,30 @@ describe('audit records', () => {
     [{ actor: 'nobody' }, []],
   ])('%j are %j', async (filter, expected) => {
     expect(await seqs(filter)).toEqual(expected);
+  });
+
+  it('of a secret are also those of its rotations, and of no other', async () => {
+    const walk = { from: 1, to: 2, phase: 'done', phaseStartedAtMs: 1, reason: 'planned', startedAtMs: 1 } as const;
+    const rest = { left: [], pausedBecause: null, canary: null };
+    const acts = [
+      ['secret.created', 'fleet-token'],
+      ['rotation.started', 'r-1'],
+      ['rotation.started', 'r-2'],
+      ['rotation.advanced', 'r-1'],
+    ] as const;
+    await db.transaction().execute(async (tx) => {
+      const vault = createTestVault('kek');
+      await insertRotation(tx, vault, { id: 'r-1', secret: 'fleet-token', ...walk, ...rest });
+      await insertRotation(tx, vault, { id: 'r-2', secret: 'master', ...walk, ...rest });
+      for (const [action, target] of acts) {
+        await appendAudit(tx, { at: 7_000, actor: operator, action, target, outcome: 'done' });
+      }
+    });
+    expect(await seqs({ target: 'fleet-token' })).toEqual([7, 8, 10]);
+    expect(await seqs({ target: 'master' })).toEqual([9]);
+    expect(await seqs({ target: 'r-1' })).toEqual([8, 10]);
+    expect(await seqs({ target: 'fleet-token', action: 'rotation.advanced' })).toEqual([10]);
+    expect(await seqs({ target: 'fleet' })).toEqual([]);
   });
 
   it('fill a page, and go on behind it, though others lie between', async () => {

@@ -59,6 +59,7 @@ export interface AuditFilter {
   readonly actor?: string | undefined;
   /** An action, or its first word: `pin` is every action on pins. */
   readonly action?: string | undefined;
+  /** What it was done to; of a secret or a rung also what was done to its rotations, whose target is their id. */
   readonly target?: string | undefined;
   readonly sinceMs?: number | undefined;
   readonly outcome?: string | undefined;
@@ -74,7 +75,12 @@ export async function listAudit(
   const { actor, action, target, sinceMs, outcome } = filter;
   let query = db.selectFrom('audit').selectAll().where('seq', '>', after);
   if (actor !== undefined) query = query.where('actor_id', '=', actor);
-  if (target !== undefined) query = query.where('target', '=', target);
+  if (target !== undefined) {
+    query = query.where((e) => {
+      const rotations = e.selectFrom('rotations').select('id').where('secret', '=', target);
+      return e.or([e('target', '=', target), e('target', 'in', rotations)]);
+    });
+  }
   if (outcome !== undefined) query = query.where('outcome', '=', outcome);
   if (sinceMs !== undefined) query = query.where('at', '>=', sinceMs);
   if (action !== undefined) {
