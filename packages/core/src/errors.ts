@@ -76,7 +76,7 @@ const rows = {
   confirmation_required: [400, 2, 'This cannot be undone, and there is no terminal to ask on.', 'Repeat it with --yes.'],
   not_confirmed: [400, 1, 'The answer was not yes.', 'Nothing was changed.'],
   hub_address_unsupported: [400, 2, 'A hub is not spoken to without TLS.', 'Use --hub unix:PATH on the hub itself, or --hub https://HOST:PORT with --token-file and --hub-root-file.'],
-  hub_unreachable: [503, 1, 'The hub cannot be reached.', 'Is it running? See `rollcall hub start --help`.', 'retry'],
+  hub_unreachable: [503, 1, 'The hub cannot be reached.', 'Check its address, and the network and firewalls in between; on its own machine `rollcall hub status` says whether it runs.', 'retry'],
   hub_no_answer: [504, 1, 'The hub took the request and did not answer.', 'It may have been carried out: look before you repeat it.'],
   hub_answer_unusable: [502, 1, 'The hub answered in a way that this command does not understand.', 'Compare `rollcall --version` with the version of the hub; is the socket the one of a hub?'],
   hub_refused: [502, 1, 'The hub refused.', 'Compare `rollcall --version` with the version of the hub.'],

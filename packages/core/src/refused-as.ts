@@ -6,7 +6,8 @@ export function refusedAs<T>(code: ErrorCode, parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (!(error instanceof RollcallError)) throw error;
+    // Refused by that name already, it says more than the name.
+    if (!(error instanceof RollcallError) || error.code === code) throw error;
     const what = error.details['what'] ?? error.code;
     throw new RollcallError(code, { what }, { cause: error });
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { utf8 } from '../bytes.ts';
+import { isRollcallError } from '../errors.ts';
 import { limits } from '../limits.ts';
 import { faultOf, refusalOf } from '../refusal.fixture.ts';
 import { ed25519PublicKey } from './ed25519.ts';
@@ -56,6 +57,21 @@ test('unknown fields are ignored, and a file is no token', () => {
   expect(refusalOf(() => parseEnrolmentToken(encodeToken('rce', utf8(encodeHubRootFile(file)))))).toBe(
     'malformed_token',
   );
+});
+
+test('what is cut or of another kind is told by what was expected, and not by the name of the refusal', () => {
+  const detailsOf = (text: string) => {
+    try {
+      return parseEnrolmentToken(text).host;
+    } catch (error) {
+      return isRollcallError(error) ? error.details : error;
+    }
+  };
+  const text = encodeEnrolmentToken(token);
+  expect(detailsOf(text)).toBe('agent-7');
+  expect(detailsOf(text.slice(0, -1))).toEqual({ expected: 'enrolment token' });
+  expect(detailsOf(encodeToken('rcf', new Uint8Array(32)))).toEqual({ expected: 'enrolment token' });
+  expect(detailsOf(reencode({ v: 2 }))).toEqual({ what: 'v' });
 });
 
 const smallOrder = Buffer.from(`01${'00'.repeat(31)}`, 'hex').toString('base64url');
