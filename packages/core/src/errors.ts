@@ -191,6 +191,7 @@ const rows = {
   listen_failed: [500, 1, 'A listener cannot be opened.', 'Something else may hold the address: see `ss -ltnp`.'],
   malformed_address: [400, 2, 'This is not an address to listen on.', 'Use HOST:PORT, for example 0.0.0.0:7443 or [::]:7443.'],
   host_unknown: [404, 1, 'There is no such host on the roll.', 'See `rollcall host list`; put it on with `rollcall host add`.'],
+  address_missing: [400, 2, 'A host of reach push needs an address.', 'Add its address, HOST:PORT, where the hub calls it.'],
   host_exists: [409, 1, 'A host with this id, or one that differs in case only, is on the roll.', 'Choose another id, or `rollcall host reenrol` the one that is there.'],
   host_suspended: [409, 3, 'The host is suspended.', 'Let it in again first: `rollcall host resume HOST`.'],
   host_banned: [409, 3, 'The host was evicted for good.', 'Lift the ban first: `rollcall host unban HOST`.'],

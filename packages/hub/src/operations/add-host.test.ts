@@ -3,6 +3,7 @@ import { createTestHost } from '../host.fixture.ts';
 import { auditOf, codeOf, createTestHub, DAY_MS, operator, START_MS, type TestHub } from '../hub.fixture.ts';
 import { addHost } from './add-host.ts';
 import { removeHost } from './end-host.ts';
+import { importHosts } from './import-hosts.ts';
 
 let hub: TestHub;
 beforeEach(async () => {
@@ -34,6 +35,30 @@ describe('a host is added', () => {
     expect(await add('agent-7')).toBe('done');
     expect(hub.roll.get('Agent-7')).toBeUndefined();
     expect(hub.roll.get('agent-7')).toMatchObject({ life: 1 });
+  });
+
+  it('with reach push only where it can be asked, and so are the rows of an import, each by itself', async () => {
+    const address = '127.0.0.1:7444';
+    expect(await add('a', { reach: 'push' })).toBe('address_missing');
+    expect(hub.roll.get('a')).toBeUndefined();
+    expect(await add('a', { reach: 'push', address })).toBe('done');
+    expect(await add('b', { reach: 'pull' })).toBe('done');
+    const rows = [
+      { host: 'c', reach: 'push' },
+      { host: 'd', reach: 'push', address },
+      { host: 'e', reach: 'pull' },
+    ];
+    const imported = await importHosts(hub, { hosts: rows, dryRun: false }, operator);
+    expect(imported).toMatchObject({
+      added: 0,
+      refused: 1,
+      rows: [
+        { host: 'c', outcome: 'refused', code: 'address_missing', hint: expect.stringContaining('HOST:PORT') },
+        { host: 'd', outcome: 'would_add' },
+        { host: 'e', outcome: 'would_add' },
+      ],
+    });
+    expect(await importHosts(hub, { hosts: rows.slice(1), dryRun: false }, operator)).toMatchObject({ added: 2 });
   });
 
   it.each(['', '-agent', 'agent-', 'a b', 'agent/7', 'é', 'a'.repeat(129), 'a\n'])('not as %j', async (id) => {

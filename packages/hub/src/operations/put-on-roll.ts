@@ -16,7 +16,7 @@ import { versionKnownByFleet } from './known-master.ts';
 import { takeBack } from './rotation/take-back.ts';
 import { issueTokenSteps } from './token/issue-token-steps.ts';
 
-/** One after the other, so that two of the same id are told. Throws `malformed_host_id`, `host_exists`, `master_missing`. */
+/** One after the other, so that two of the same id are told. Throws `malformed_host_id`, `address_missing`, `host_exists`, `master_missing`. */
 export type JudgeNewHost = (body: AddHostBody) => HostRecord;
 
 /** `ids`: of all that will be judged; what is no id is found out then. */
@@ -31,6 +31,8 @@ export async function prepareJudge(hub: Hub, tx: Tx, ids: readonly string[]): Pr
   }
   return (body) => {
     const id = parseHostId(body.host);
+    // It would be a verifier that nobody can ask, and hold each rotation of a shared token closed; no verb gives it one later.
+    if (body.reach === 'push' && body.address === undefined) throw new RollcallError('address_missing');
     assertTimeTrusted(hub.clock.read());
     const namesake = taken.get(id.toLowerCase());
     if (namesake !== undefined) throw new RollcallError('host_exists', { host: namesake });
