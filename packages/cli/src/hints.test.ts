@@ -1,6 +1,7 @@
 /** A hint is read at three in the morning: each command that one names is there to be typed. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorTable } from '@rollcall/core/errors';
 import { expect, it } from 'vitest';
 import { commandTree } from './completion/command-tree.ts';
 import { createProgram } from './program.ts';
@@ -39,4 +40,8 @@ it('would tell one that does not', () => {
   expect(namedIn('See `rollcall host list`; then `rollcall hub fly --now`.')).toEqual(['host list', 'hub fly']);
   expect(['host list', 'hub fly'].map(isKnown)).toEqual([true, false]);
   expect(promised.filter((command) => known.has(command))).toEqual([]);
+});
+
+it('what is told of a hub that cannot be reached is for its hosts, too: none of them is to start one', () => {
+  expect(namedIn(errorTable.hub_unreachable.hint)).toEqual(['hub status']);
 });
