@@ -140,7 +140,7 @@ export function createSnapshotReader(sqlite: Sqlite, vault: Vault, believe: Beli
     value_ciphertext: Uint8Array | null;
   }>('select * from generations order by version');
   const rotations = all<Omit<RotationRow, 'left'> & { left_hosts: string }>(
-    'select * from rotations order by started_at, to_version',
+    'select * from rotations order by to_version',
   );
   const clock = all<{ value: string }>("select * from meta where key = 'clock'");
   const audit = all<{ seq: number | null }>('select max(seq) as seq from audit');
