@@ -46,8 +46,14 @@ function isBeyondItsHub({ snapshot }: World, machine: AgentMachine): boolean {
   const wanted = snapshot.assignments.get(machine.host);
   const held = machine.state?.durable.assignments.get('master');
   if (held === undefined) return false;
-  if (wanted === undefined || held.epoch !== wanted.epoch || held.step > wanted.step) return true;
-  return held.step === wanted.step && textOfSets(held) !== `${wanted.accept} ${wanted.present}`;
+  if (wanted === undefined || held.epoch > wanted.epoch) return true;
+  // The clock was set back since: every step of now is above those of before.
+  if (held.epoch < wanted.epoch) return false;
+  return held.step > wanted.step || (held.step === wanted.step && textOfSets(held) !== setsOf(wanted));
+}
+
+function setsOf({ accept, present }: { readonly accept: string; readonly present: number }): string {
+  return `${accept} ${present}`;
 }
 
 function textOfSets({ accept, present }: { accept: readonly { version: number }[]; present: number }): string {
@@ -101,9 +107,18 @@ function isWaitingForNobody({ snapshot }: World): boolean {
   );
 }
 
-/** Named with `--leave`, and every version that it holds has ended with that. Who was named only is still to come along. */
-function isCutOffByName({ snapshot, hub }: World, machine: AgentMachine): boolean {
-  if (!snapshot.rotations.some(({ left }) => left.includes(machine.host))) return false;
+/**
+ * Every version that it holds has ended, and it was named with `--leave`, or after a leak the end was said to be nearer than the time
+ * in which anybody is bound to come along.
+ */
+export function isCutOff(world: World, machine: AgentMachine): boolean {
+  const { snapshot, hub } = world;
+  const isNamed = snapshot.rotations.some(({ left }) => left.includes(machine.host));
+  const isShort = snapshot.rotations.some(({ reason, from_version, started_at }) => {
+    const untilMs = snapshot.generations.get(from_version)?.verify_until ?? 0;
+    return reason === 'leak' && untilMs - started_at < boundMs(world);
+  });
+  if (!isNamed && !isShort) return false;
   const nowMs = hub.hub?.clock.now() ?? 0;
   const held = readDurable(machine)?.held ?? [];
   return held.every(({ version }) => !staysLive(snapshot.generations.get(version), nowMs));
@@ -115,7 +130,7 @@ function whatIsMissing(world: World, machine: AgentMachine): string | undefined 
   const wanted = snapshot.assignments.get(machine.host);
   const held = machine.state?.durable.assignments.get('master');
   // An operator's last word was still on its way when faults stopped: he took it off, or went on without it.
-  if (row?.status !== 'active' || isCutOffByName(world, machine)) return undefined;
+  if (row?.status !== 'active' || isCutOff(world, machine)) return undefined;
   if (!machine.isUp) return `does not run: ${machine.ended}`;
   if (wanted === undefined) return 'has no assignment';
   if (held?.step !== wanted.step) return `holds step ${held?.step} where ${wanted.step} is wanted`;

@@ -3,6 +3,7 @@ import { limits } from '@rollcall/core/limits';
 import { createCalmOperator } from './acts/calm-operator.ts';
 import { supervise } from './acts/faults.ts';
 import { repairListener } from './acts/token-operator.ts';
+import { isCutOff } from './convergence.ts';
 import { Violation } from './engine/scheduler.ts';
 import type { AgentMachine } from './machines/agent-machine.ts';
 import { runningOf } from './own-phases.ts';
@@ -75,13 +76,14 @@ export function whatTokensLack(
   expected: readonly AgentMachine[],
 ): string | undefined {
   const { snapshot } = world;
+  const able = expected.filter((machine) => !isCutOff(world, machine));
   for (const secret of ends) {
     const running = runningOf(snapshot, secret);
     // An operator's last word was still on its way: he let somebody in who does not come along, or let the last one go.
-    if (running !== undefined && expectedToEnd(world, expected).includes(secret))
+    if (running !== undefined && expectedToEnd(world, able).includes(secret))
       return `the rotation of ${secret} stands still in ${running.phase}`;
   }
-  for (const { host, state, name } of expected)
+  for (const { host, state, name } of able)
     for (const secret of ends) {
       const wanted = snapshot.tokenAssignments.get(`${secret} ${host}`);
       if (wanted === undefined || !holds(snapshot, secret, host) || snapshot.hosts.get(host)?.status !== 'active')

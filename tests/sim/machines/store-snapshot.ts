@@ -44,6 +44,7 @@ export interface RotationRow {
   readonly id: string;
   readonly secret: string;
   readonly from_version: number;
+  readonly started_at: number;
   readonly to_version: number;
   readonly phase: string;
   readonly reason: string;
