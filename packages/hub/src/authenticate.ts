@@ -10,6 +10,7 @@ import { isRollcallError, RollcallError } from '@rollcall/core/errors';
 import { isHostId } from '@rollcall/core/keys';
 import { limits } from '@rollcall/core/limits';
 import { type Act, decideRung, noPolicy, type Rung, type RungVerdict } from '@rollcall/core/rungs';
+import { readHeaders } from './credential-headers.ts';
 import { type HostTokenEntry, keyOf } from './host-token-entries.ts';
 import type { Hub } from './hub.ts';
 import type { PresentedToken } from './live-tokens.ts';
@@ -178,37 +179,6 @@ function readClaim(rawHeaders: readonly string[]): Claim {
   }
   if (host !== undefined || !authorization.startsWith(HOST_TOKEN)) return NOBODY;
   return { host: '', rung: 'host-token', bearer, tokens };
-}
-
-interface CredentialHeaders {
-  authorization: string | undefined;
-  host: string | undefined;
-  tokens: readonly string[];
-  /** Something that may come once came twice, or more tokens than a host can hold. */
-  isDoubled: boolean;
-}
-
-/** Read from the raw headers, since node drops a second one. */
-function readHeaders(rawHeaders: readonly string[]): CredentialHeaders {
-  const read: CredentialHeaders = { authorization: undefined, host: undefined, tokens: NO_TOKENS, isDoubled: false };
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const value = rawHeaders[at + 1] as string;
-    switch ((rawHeaders[at] as string).toLowerCase()) {
-      case 'authorization':
-        read.isDoubled ||= read.authorization !== undefined;
-        read.authorization = value;
-        break;
-      case 'x-rollcall-host':
-        read.isDoubled ||= read.host !== undefined;
-        read.host = value;
-        break;
-      case 'x-node-token':
-        read.isDoubled ||= read.tokens.length >= limits.namedSecrets;
-        read.tokens = [...read.tokens, value];
-        break;
-    }
-  }
-  return read;
 }
 
 /**
