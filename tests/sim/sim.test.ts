@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-const SEEDS = 300;
+const SEEDS = 400;
 
 it(`holds every invariant over ${SEEDS} seeds, replays exactly, and meets every fault`, () => {
   const main = join(import.meta.dirname, 'dist/main.js');

@@ -81,6 +81,9 @@ function isStoreError(error: unknown): boolean {
 export const hostsIn = (world: World, ...states: readonly HostRow['status'][]) =>
   [...world.snapshot.hosts.values()].filter(({ status }) => states.includes(status)).map(({ id }) => id);
 
+const banned = ({ snapshot }: World) =>
+  [...snapshot.hosts.values()].filter(({ banned: isBanned }) => isBanned === 1).map(({ id }) => id);
+
 export const onRoll = (world: World) => hostsIn(world, 'invited', 'active', 'suspended', 'evicted');
 
 const running = ({ snapshot }: World): RotationRow | undefined =>
@@ -120,8 +123,11 @@ const acts: readonly Act[] = [
   },
   {
     name: 'host unban',
-    weight: (world) => hostsIn(world, 'evicted').length,
-    perform: (world, hub) => unbanHost(hub, world.dice.pick(hostsIn(world, 'evicted')), operator),
+    weight: (world) => 0.2 * hostsIn(world, 'evicted').length + 4 * banned(world).length,
+    perform: (world, hub) => {
+      const some = banned(world);
+      return unbanHost(hub, world.dice.pick(some.length > 0 ? some : hostsIn(world, 'evicted')), operator);
+    },
   },
   {
     name: 'host remove',
@@ -131,7 +137,8 @@ const acts: readonly Act[] = [
   // The hub
   {
     name: ACCEPT_TIME,
-    weight: ({ hub: { hub } }) => (hub?.clock.read().jumped === true ? 3 : 0.1),
+    // Not the first thing that anybody thinks of.
+    weight: ({ hub: { hub } }) => (hub?.clock.read().jumped === true ? 1 : 0.1),
     perform: (_world, hub) => acceptTime(hub, operator),
   },
   // Pins
