@@ -119,11 +119,11 @@ const acts: readonly Act[] = [
   {
     name: 'host evict',
     weight: (world) => if_(hostsIn(world, 'active').length > 1, 0.25),
-    perform: (world, hub) => evictHost(hub, world.dice.pick(onRoll(world)), world.dice.chance(0.3), operator),
+    perform: (world, hub) => evictHost(hub, world.dice.pick(onRoll(world)), world.dice.chance(0.6), operator),
   },
   {
     name: 'host unban',
-    weight: (world) => 0.2 * hostsIn(world, 'evicted').length + 4 * banned(world).length,
+    weight: (world) => 0.2 * hostsIn(world, 'evicted').length + 10 * banned(world).length,
     perform: (world, hub) => {
       const some = banned(world);
       return unbanHost(hub, world.dice.pick(some.length > 0 ? some : hostsIn(world, 'evicted')), operator);
@@ -214,9 +214,9 @@ const acts: readonly Act[] = [
   },
   {
     name: 'rotation cut',
-    weight: (world) => if_(running(world) !== undefined, 0.3),
+    weight: (world) => if_(running(world) !== undefined, 0.6),
     perform: (world, hub) => {
-      const untilMs = hub.clock.now() + world.dice.between(-1_000, world.knobs.verifyWindowMs);
+      const untilMs = hub.clock.now() + world.dice.between(-1_000, 1.5 * world.knobs.verifyWindowMs);
       return cutRotation(hub, 'master', { untilMs, leave: world.dice.chance(0.3) ? onRoll(world) : [] }, operator);
     },
   },

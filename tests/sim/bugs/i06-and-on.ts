@@ -183,7 +183,7 @@ export const fromCounting: readonly Bug[] = [
     says: 'an agent waits longer with each failure, for ever',
     file: 'core/dist/liveness/pacing.js',
     from: 'Math.min(limits.backoffMaxMs, limits.backoffFirstMs * 2 ** (doublings + 1))',
-    to: '(limits.backoffFirstMs * 8 ** (doublings + 1) > limits.backoffMaxMs && BUG(), limits.backoffFirstMs * 8 ** (doublings + 1))',
+    to: '(limits.backoffFirstMs * 32 ** (doublings + 1) > limits.backoffMaxMs && BUG(), limits.backoffFirstMs * 32 ** (doublings + 1))',
     breaks: 'liveness',
   },
   {
