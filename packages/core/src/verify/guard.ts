@@ -55,7 +55,10 @@ export function createGuard(verifier: TokenVerifier, options: GuardOptions = {})
   const verifyValue = (presented: string | null | undefined) => verifier.verify(presented ?? '');
   return {
     header,
-    isOpen: (target) => target !== undefined && open.some((path) => isOn(target, path)),
+    isOpen(target) {
+      for (const path of open) if (target !== undefined && isOn(target, path)) return true;
+      return false;
+    },
     verifyRaw: (rawHeaders) => verifyValue(onlyValue(rawHeaders, header)),
     verifyValue,
   };
