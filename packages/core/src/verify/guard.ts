@@ -48,7 +48,8 @@ export interface TokenRefusal {
 export function createGuard(verifier: TokenVerifier, options: GuardOptions = {}): Guard {
   const header = (options.header ?? 'x-node-token').toLowerCase();
   if (!HEADER_NAME.test(header)) throw new TypeError('token guard: this is not the name of a header');
-  const open = options.open ?? ['/healthz', '/readyz', '/version'];
+  // A copy: what is judged below stays what it is.
+  const open = [...(options.open ?? ['/healthz', '/readyz', '/version'])];
   for (const path of open) {
     if (!path.startsWith('/') || /[?#]/.test(path)) throw new TypeError('token guard: an open path is a whole path');
   }
