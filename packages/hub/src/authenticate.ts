@@ -50,15 +50,22 @@ export function authenticateHost(
 ): AuthenticatedHost | Promise<AuthenticatedHost> {
   const claim = readClaim(request.rawHeaders);
   // A yes that is too old is asked of the store, as a no is.
-  const who = mayYes(hub) ? tryVerify(hub, entryOf(hub, claim), claim, act) : undefined;
+  const who = mayYes(hub, claim) ? tryVerify(hub, entryOf(hub, claim), claim, act) : undefined;
   if (who === undefined) return authenticateAtSource(hub, claim, act);
   return countGood(hub, who, claim);
 }
 
-/** For 30 s after all of what it rests on was as new as the store (I8): a store that is slow must not make a yes last, either. */
-function mayYes({ roll, generations, tokens, clock }: AuthHub): boolean {
-  const asNewAtMs = Math.min(roll.asNewAtMs, generations.asNewAtMs, tokens.asNewAtMs);
-  return clock.monotonic() - asNewAtMs < limits.cachedYesMs;
+/**
+ * For 30 s after all that it rests on was as new as the store (I8): a store that is slow must not make a yes last, either. What it does
+ * not rest on concerns it not: shared tokens that cannot be read keep out nobody who sends none.
+ */
+function mayYes(
+  { roll, generations, tokens, clock }: AuthHub,
+  brings: { readonly rung: Rung; readonly tokens: readonly string[] },
+): boolean {
+  const ofRung = brings.rung === 'derived' ? generations.asNewAtMs : roll.asNewAtMs;
+  const ofTokens = brings.tokens.length > 0 ? tokens.asNewAtMs : roll.asNewAtMs;
+  return clock.monotonic() - Math.min(roll.asNewAtMs, ofRung, ofTokens) < limits.cachedYesMs;
 }
 
 /** Whether it brings no credential of a host at all, but a shared token: a bearer that is there is never fallen back from. */
@@ -83,7 +90,7 @@ export async function authenticateMember(
     declaredHost: host ?? null,
     token,
   });
-  let token = mayYes(hub) ? verifyToken(hub, presented) : undefined;
+  let token = mayYes(hub, { rung: 'fleet-token', tokens }) ? verifyToken(hub, presented) : undefined;
   if (token === undefined || !isDeclared || verdictOf(hub, member(token), act) !== 'accepted') {
     await askSource(hub);
     token = verifyToken(hub, presented);

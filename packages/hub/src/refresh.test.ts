@@ -110,6 +110,19 @@ describe('memory that could not be made new', () => {
     },
   );
 
+  it('of shared tokens concerns who sends one, and nobody else', async () => {
+    await createSecret(hub, { name: 'fleet', holders: ['all'] }, operator);
+    await host.beat(hub);
+    const [token = ''] = [...host.tokens.keys()].map((secret) => host.tokenText(secret));
+    const fail = async () => Promise.reject(new Error('no disk'));
+    const broken = { ...hub, tokens: Object.create(hub.tokens, { catchUp: { value: fail } }) };
+    await hub.wall.advance(30_000);
+    await Promise.all([hub.generations.catchUp(), hub.roll.catchUp()]);
+    expect(await codeOf(host.beat(broken, { tokens: [] }))).toBe('done');
+    expect(await codeOf(host.beat(broken, { tokens: [token] }))).toBe('unavailable');
+    expect(await codeOf(host.beat(hub, { tokens: [token] }))).toBe('done');
+  });
+
   it('says nothing at all when the store does not answer then, and yes again when it does', async () => {
     await hub.wall.advance(30_000);
     hub.tamper('alter table trust_changes rename to away');
