@@ -1,32 +1,19 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:tls';
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { limits } from '@rollcall/core/limits';
-import { seededRandom } from '@rollcall/core/testing';
 import { unauthenticatedBody } from '@rollcall/wire';
-import { createAuthority } from '@rollcall/x509';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestHost, enrolNew, type TestHost } from '../host.fixture.ts';
-import { createTestHub, operator, START_MS, type TestHub } from '../hub.fixture.ts';
+import { createTestHub, operator, type TestHub } from '../hub.fixture.ts';
 import { addHost } from '../operations/add-host.ts';
 import { createSecret } from '../operations/create-secret.ts';
 import { createFleetListener } from './fleet-listener.ts';
+import { createTestTls } from './fleet-tls.fixture.ts';
 
-const authority = createAuthority({
-  trustDomain: 'fleet.example',
-  commonName: 'test',
-  generateKeyPair: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  random: seededRandom('fleet-listener'),
-  nowMs: START_MS,
-  lifeMs: 86_400_000,
-});
-const tls = {
-  certificate: authority.certificatePem,
-  key: authority.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-};
+const tls = createTestTls();
 
 let hub: TestHub;
 let host: TestHost;

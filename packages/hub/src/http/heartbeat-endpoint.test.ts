@@ -1,11 +1,8 @@
 /** A request with an old token that becomes no beat is counted as one that does: whoever sends it would miss the token (design 5). */
-import { generateKeyPairSync } from 'node:crypto';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { encodeBase64url, utf8 } from '@rollcall/core/bytes';
 import { limits } from '@rollcall/core/limits';
-import { seededRandom } from '@rollcall/core/testing';
-import { createAuthority } from '@rollcall/x509';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { enrolNew, type TestHost } from '../host.fixture.ts';
@@ -13,20 +10,10 @@ import { createTestHub, HOUR_MS, operator, START_MS, type TestHub } from '../hub
 import { createSecret } from '../operations/create-secret.ts';
 import { startRotation } from '../operations/rotation/walk.ts';
 import { createFleetListener } from './fleet-listener.ts';
+import { createTestTls } from './fleet-tls.fixture.ts';
 
 const OLD = 'the-token-that-the-fleet-has-had-for-years';
-const authority = createAuthority({
-  trustDomain: 'fleet.example',
-  commonName: 'test',
-  generateKeyPair: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  random: seededRandom('heartbeat-endpoint'),
-  nowMs: START_MS,
-  lifeMs: 86_400_000,
-});
-const tls = {
-  certificate: authority.certificatePem,
-  key: authority.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-};
+const tls = createTestTls();
 
 let hub: TestHub;
 let host: TestHost;

@@ -1,12 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { request } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { limits } from '@rollcall/core/limits';
-import { seededRandom } from '@rollcall/core/testing';
-import { createAuthority } from '@rollcall/x509';
 import { afterEach, expect, it } from 'vitest';
-import { createTestHub, START_MS } from '../hub.fixture.ts';
+import { createTestHub } from '../hub.fixture.ts';
 import type { HubStatus } from '../hub-status.ts';
+import { createTestTls } from './fleet-tls.fixture.ts';
 import { createOperatorTcp } from './operator-listener.ts';
 
 const sockets: Socket[] = [];
@@ -15,17 +13,7 @@ afterEach(() => {
 });
 
 it('over TCP gives one network a quarter of its connections, and lets the others in', async () => {
-  const authority = createAuthority({
-    trustDomain: 'fleet.example',
-    commonName: 'test',
-    generateKeyPair: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-    random: seededRandom('operator-listener'),
-    nowMs: START_MS,
-    lifeMs: 86_400_000,
-  });
-  const key = authority.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  const tls = { certificate: authority.certificatePem, key };
-  const app = createOperatorTcp(await createTestHub(), tls, async () => [], {} as HubStatus);
+  const app = createOperatorTcp(await createTestHub(), createTestTls(), async () => [], {} as HubStatus);
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   let cut = 0;

@@ -21,6 +21,17 @@ beforeEach(async () => {
   host = await enrolNew(hub, 'agent-7');
 });
 
+/** Two seconds go by whenever the time is written. */
+function writeSlowly(): void {
+  const { save } = hub.clock;
+  Object.assign(hub.clock, {
+    save: async (...args: Parameters<typeof save>) => {
+      await hub.wall.advance(2_000);
+      return save(...args);
+    },
+  });
+}
+
 const verifies = (version: number) =>
   codeOf(() => hub.generations.verify('agent-7', 1, thiefBearer(hub, 'agent-7', 1, version)));
 
@@ -121,13 +132,7 @@ it('opens no window that ends while it is being accepted', async () => {
   hub.wall.setWall(endsMs - 1_000);
   hub.clock.read();
   hub.wall.setWall(START_MS + HOUR_MS);
-  const { save } = hub.clock;
-  Object.assign(hub.clock, {
-    save: async (...args: Parameters<typeof save>) => {
-      await hub.wall.advance(2_000);
-      return save(...args);
-    },
-  });
+  writeSlowly();
   await acceptTime(hub, operator);
   expect(hub.clock.now()).toBeLessThan(endsMs - DAY_MS);
   expect([await verifies(1), await verifies(2)]).toEqual(['unauthenticated', 'done']);
@@ -202,13 +207,7 @@ describe('a shared token', () => {
     hub.wall.setWall(START_MS + DAY_MS - 1_000);
     hub.clock.read();
     hub.wall.setWall(START_MS + HOUR_MS);
-    const { save } = hub.clock;
-    Object.assign(hub.clock, {
-      save: async (...args: Parameters<typeof save>) => {
-        await hub.wall.advance(2_000);
-        return save(...args);
-      },
-    });
+    writeSlowly();
     await acceptTime(hub, operator);
     expect([hub.clock.now() < START_MS + 2 * HOUR_MS, await isTaken()]).toEqual([true, 'unauthenticated']);
   });
