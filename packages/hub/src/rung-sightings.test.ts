@@ -78,6 +78,19 @@ describe('a quiet window of a rung goes on', () => {
     expect(await advance()).toBe('done');
   });
 
+  it('from now on of a rung that the version before this one did not know, and as it was of one that it did', async () => {
+    const kept = { countedSinceMs: START_MS - DAY_MS, count: 0, sources: [], forgottenAtMs: null };
+    for (const [known, quietMs] of [
+      [{ 'host-token': kept }, 0],
+      [{ 'fleet-token': kept }, DAY_MS],
+    ] as const) {
+      const text = JSON.stringify({ atMs: hub.clock.now(), rungs: known });
+      await hub.db.transaction().execute((tx) => writeMeta(tx, hub.vault, 'rung_sightings', text));
+      hub = await hub.restart();
+      expect(quietForMs()).toBe(quietMs);
+    }
+  });
+
   it('from now on where a version before this one has not said when it stopped', async () => {
     const kept = { countedSinceMs: START_MS - DAY_MS, count: 0, sources: [], forgottenAtMs: null };
     const text = JSON.stringify({ 'fleet-token': kept, 'host-token': kept, derived: kept });

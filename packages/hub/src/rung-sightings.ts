@@ -4,7 +4,7 @@
  */
 import { limits } from '@rollcall/core/limits';
 import type { HitSource } from '@rollcall/core/rotation';
-import { closingOf, noteGap, noteSighting, type Rung, rungs, type Sightings } from '@rollcall/core/rungs';
+import { closings, noteGap, noteSighting, type Rung, rungs, type Sightings } from '@rollcall/core/rungs';
 import { networkOf } from '@rollcall/wire';
 import type { Attendance } from './attendance.ts';
 import type { HubClock } from './hub-clock.ts';
@@ -61,7 +61,7 @@ export async function createRungSightings(deps: {
     note: (rung, source) => void held.set(rung, noteSighting(of(rung), source, limits.oldHitSources, networkOf)),
     of,
     save: async () => {
-      const walks = await Promise.all(rungs.map((rung) => orUnreadable(findRunning(db, vault, closingOf(rung)))));
+      const walks = await Promise.all(closings.map((secret) => orUnreadable(findRunning(db, vault, secret))));
       if (walks.every((walk) => walk === undefined)) return;
       const ofRungs = Object.fromEntries(rungs.map((rung) => [rung, of(rung)]));
       const text = JSON.stringify({ atMs: lookedAtMs, rungs: ofRungs });
@@ -82,12 +82,12 @@ const NOTHING_KEPT: Kept = () => undefined;
 function read(text: string): Kept {
   const { atMs, rungs: ofRungs } = JSON.parse(text) as {
     readonly atMs?: number;
-    readonly rungs?: Record<Rung, Sightings>;
+    readonly rungs?: Partial<Record<Rung, Sightings>>;
   };
   if (atMs === undefined || ofRungs === undefined) return NOTHING_KEPT;
   return (rung, nowMs) => {
     const sightings = ofRungs[rung];
     const gapMs = nowMs - atMs;
-    return noteGap(sightings, gapMs > limits.freshMinMs ? gapMs : 0, nowMs);
+    return sightings && noteGap(sightings, gapMs > limits.freshMinMs ? gapMs : 0, nowMs);
   };
 }

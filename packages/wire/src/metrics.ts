@@ -3,7 +3,7 @@
  * is written from it. A name, a type and a label are a contract, since alerts are written against them. Never a host, a fingerprint,
  * an address or a token in a label.
  */
-import { closingOf, rungs, rungsAbove } from '@rollcall/core/rungs';
+import { closings, rungs } from '@rollcall/core/rungs';
 
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -25,8 +25,8 @@ export const certificateHorizonsMs = {
 } as const;
 
 const secret = ['master', anySecret];
-/** All that is rotated. The highest rung is none of it: nobody could climb from there. */
-const rotated = [...secret, ...rungs.filter((one) => rungsAbove(one).length > 0).map(closingOf)];
+/** All that is rotated. */
+const rotated = [...secret, ...closings];
 const rung = rungs;
 /** docs/PROTOCOL.md, 8.3. */
 const deliveryReasons = [

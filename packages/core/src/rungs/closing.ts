@@ -9,7 +9,7 @@ import { coverLeave } from '../rotation/leave.ts';
 import { isRunning, type Phase, type Rotation } from '../rotation/phases.ts';
 import { oldTokenVerifies, readNarrowBy, type TokenStartRequest } from '../rotation/token-start.ts';
 import { acceptedRungs, type RungPolicy, ruleOf } from './policy.ts';
-import { isRung, type Rung, rungsAbove } from './rung.ts';
+import { isRung, type Rung, rungs, rungsAbove } from './rung.ts';
 import { lastStoodOn, type Sightings } from './sightings.ts';
 import { type StandingHost, whoNeeds } from './standing.ts';
 
@@ -20,6 +20,9 @@ export const CLOSING = 'rung:';
 export function closingOf(rung: Rung): string {
   return `${CLOSING}${rung}`;
 }
+
+/** What each of them is called that can be. The highest rung is not closed: nobody could climb from there. */
+export const closings: readonly string[] = rungs.filter((rung) => rungsAbove(rung).length > 0).map(closingOf);
 
 /** `undefined`: it is no rung that this rotation closes. */
 export function rungOfClosing(secret: string): Rung | undefined {

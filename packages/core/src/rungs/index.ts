@@ -7,6 +7,7 @@ export {
   type ClosingProbe,
   type ClosingRequest,
   closingOf,
+  closings,
   decideClosing,
   decideClosingCut,
   evaluateClosing,

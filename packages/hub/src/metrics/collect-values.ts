@@ -1,7 +1,7 @@
 /** What every metric is at this moment: counts from memory, and the roll at the source in one pass. */
 import { isFresh } from '@rollcall/core/liveness';
 import { type Gate, type Holder, lacksNothing, phases, type Rotation } from '@rollcall/core/rotation';
-import { acceptedRungs, closingOf, noPolicy, rungs, rungsAbove } from '@rollcall/core/rungs';
+import { acceptedRungs, closings, noPolicy, rungs } from '@rollcall/core/rungs';
 import { anyErrorCode, certificateHorizonsMs, type MetricName, metricTable } from '@rollcall/wire';
 import type { CountName } from '../counts.ts';
 import type { HistogramReading } from '../histogram.ts';
@@ -164,8 +164,7 @@ async function readToken(hub: Hub, secret: string): Promise<TokenReading> {
 
 async function viewClosings(hub: Hub): Promise<readonly Walk[]> {
   const walks: Walk[] = [];
-  for (const rung of rungs.filter((one) => rungsAbove(one).length > 0)) {
-    const secret = closingOf(rung);
+  for (const secret of closings) {
     const reading = await orUnreadable(readClosing(hub, secret));
     if (reading !== 'unreadable') walks.push(reading);
   }

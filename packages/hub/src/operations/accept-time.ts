@@ -5,7 +5,7 @@
 
 import { limits } from '@rollcall/core/limits';
 import { endAfterAcceptedTime, isWindowOpen, type Rotation } from '@rollcall/core/rotation';
-import { closingOf, rungs } from '@rollcall/core/rungs';
+import { closings } from '@rollcall/core/rungs';
 import type { AcceptTimeAnswer } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
@@ -33,7 +33,7 @@ export async function acceptTime(hub: Hub, actor: Actor): Promise<AcceptTimeAnsw
       generation: await closeGeneration(hub, tx, { beforeMs, afterMs: accepted.nowMs }),
       hosts: await closeHosts(hub, tx),
     };
-    const rotations = await moveEnds(hub, tx, { beforeMs, afterMs: accepted.nowMs });
+    const rotations = await moveEnds(hub, tx, running, { beforeMs, afterMs: accepted.nowMs });
     await hub.clock.save(tx, accepted);
     await writeMeta(tx, hub.vault, 'epoch', String(epoch));
     await appendAudit(tx, {
@@ -89,10 +89,11 @@ function hasEndedSince({ clock, generations }: Hub, beforeMs: number): boolean {
 async function moveEnds(
   hub: Hub,
   tx: Tx,
+  running: readonly Rotation[],
   times: { readonly beforeMs: number; readonly afterMs: number },
 ): Promise<readonly { readonly rotation: Rotation; readonly endMs: number }[]> {
   const moved: { readonly rotation: Rotation; readonly endMs: number }[] = [];
-  for (const rotation of await listWithEnd(hub, tx)) {
+  for (const rotation of running) {
     const { terms } = rotation;
     const endMs = endAfterAcceptedTime(rotation, { ...times, narrowByMaxMs: limits.narrowByMaxMs });
     if (terms === undefined || endMs === null || endMs === terms.narrowByMs) continue;
@@ -111,9 +112,9 @@ function isAnyEnded(hub: Hub, running: readonly Rotation[], beforeMs: number): b
 }
 
 /** One that cannot be read lets nobody in by its old version, and is no reason to leave the clock wrong. */
-async function listWithEnd(hub: Hub, db: Tx): Promise<readonly Rotation[]> {
-  const names = [...(await listTokenNames(db)), ...rungs.map(closingOf)];
-  const found = await Promise.all(names.map((name) => orUnreadable(findRunning(db, hub.vault, name))));
+async function listWithEnd(hub: Hub, tx: Tx): Promise<readonly Rotation[]> {
+  const names = [...(await listTokenNames(tx)), ...closings];
+  const found = await Promise.all(names.map((name) => orUnreadable(findRunning(tx, hub.vault, name))));
   return found.flatMap((rotation) => (rotation === undefined || rotation === 'unreadable' ? [] : [rotation]));
 }
 

@@ -2,7 +2,7 @@
 import { RollcallError } from '@rollcall/core/errors';
 import { parseHostId } from '@rollcall/core/keys';
 import { assertTimeTrusted } from '@rollcall/core/rotation';
-import { closingOf, rungs } from '@rollcall/core/rungs';
+import { closings } from '@rollcall/core/rungs';
 import type { AddHostBody } from '@rollcall/wire';
 import type { Hub } from '../hub.ts';
 import { MASTER } from '../live-generations.ts';
@@ -54,7 +54,7 @@ export async function putOnRoll(hub: Hub, tx: Tx, hosts: readonly HostRecord[], 
   // A token that every host holds is held by those to come.
   const secrets = await listHeldTokens(tx, hub.vault, EVERY_MEMBER);
   const ids = hosts.map(({ id }) => id);
-  await takeBack(hub, tx, [MASTER, ...secrets, ...rungs.map(closingOf)], ids);
+  await takeBack(hub, tx, [MASTER, ...secrets, ...closings], ids);
   for (const secret of secrets) {
     await issueTokenSteps(hub, tx, secret, ids);
   }

@@ -13,7 +13,7 @@ import {
   type Rotation,
   type Wave,
 } from '@rollcall/core/rotation';
-import { closingOf, rungs } from '@rollcall/core/rungs';
+import { closings } from '@rollcall/core/rungs';
 import type { Hub } from '../../hub.ts';
 import { MASTER } from '../../live-generations.ts';
 import { refresh } from '../../refresh.ts';
@@ -56,12 +56,12 @@ export async function stepTokens(hub: Hub): Promise<boolean> {
 
 /** The same for every rung that is being closed. */
 export function stepRungs(hub: Hub): Promise<boolean> {
-  return eachOf(rungs.map(closingOf), (secret) => step(hub, secret));
+  return eachOf(closings, (secret) => step(hub, secret));
 }
 
 /** Asks whoever has to be asked, for every walk that runs. It may take long, and holds up no step. */
 export async function observeRotations(hub: Hub, signal: AbortSignal): Promise<void> {
-  await eachOf([...(await listTokenNames(hub.db)), ...rungs.map(closingOf)], async (secret) => {
+  await eachOf([...(await listTokenNames(hub.db)), ...closings], async (secret) => {
     const rotation = await findRunning(hub.db, hub.vault, secret);
     if (rotation !== undefined) await subjectOf(secret).observe(hub, rotation, signal);
     return false;
